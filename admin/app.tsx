@@ -29,7 +29,7 @@ const router = createBrowserRouter(
           lazy: screen(() => import('./frame/frame.tsx').then((m) => m.Frame)),
           children: [
             {
-              // Of its own, so that the frame stays around a screen that fails.
+              // A separate error boundary keeps the frame around a screen that fails.
               ErrorBoundary: RouteFailure,
               children: [
                 {
@@ -113,7 +113,7 @@ export function App() {
     <MantineProvider
       theme={theme}
       cssVariablesResolver={cssVariablesResolver}
-      // Those of Mantine's own theme too: they are made here anyway, and their style sheet would be 4 kB more to load.
+      // Includes the variables of Mantine's default theme; their style sheet would add 4 kB.
       deduplicateCssVariables={false}
       defaultColorScheme="auto"
     >
@@ -128,13 +128,13 @@ function Root() {
   return (
     <>
       <Outlet />
-      {/* By path: a change of the query string, a filter for example, leaves the page where it is. */}
+      {/* Keyed by path, so that a change of the query string (a filter, for example) keeps the scroll position. */}
       <ScrollRestoration getKey={({ pathname }) => pathname} />
     </>
   )
 }
 
-/** A route's `lazy`: the page before stays until the screen's code is there. */
+/** A route's `lazy`: the previous page stays until the screen's code has loaded. */
 function screen(load: () => Promise<ComponentType>) {
   return async () => ({ Component: await load() })
 }

@@ -12,7 +12,7 @@ createRoot(root).render(
   </StrictMode>,
 )
 
-// A page that comes back as it was left may show what its session no longer opens.
+// A page restored from the back/forward cache may show data that its session can no longer read.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload()
 })

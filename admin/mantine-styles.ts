@@ -1,6 +1,6 @@
-// Of the components in use, in the order of '@mantine/core/styles.css', where later ones build on earlier ones.
-// All of them would weigh twice as much as the rest of a screen. The build refuses a component that is missing here.
-// Without default-css-variables.css: the provider makes these variables as well, of our theme (app.tsx).
+// The components in use, in the order of '@mantine/core/styles.css', where later ones build on earlier ones.
+// All of Mantine's styles would weigh twice as much as the rest of a screen. The build fails if a component is missing here.
+// default-css-variables.css is left out: the provider creates these variables from our theme (app.tsx).
 import '@mantine/core/styles/baseline.css'
 import '@mantine/core/styles/global.css'
 import '@mantine/core/styles/ScrollArea.css'

@@ -1,10 +1,10 @@
 import type { Problem } from '../client/person.ts'
 
-/** A refusal of the server. */
+/** A problem that the server answered with (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
-  /** How long the server asks to wait before the next try; undefined if it does not. */
+  /** From `Retry-After`; undefined without it. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(problem: Problem, response: Response) {
@@ -15,7 +15,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The data of a result. Rejects with a `ProblemError` where it is a refusal. */
+/** The data of a result. Rejects with a `ProblemError` if the server answered with a problem. */
 export async function taken<Data>(
   result: Promise<
     | { data: Data; error?: undefined; response: Response }
@@ -27,14 +27,14 @@ export async function taken<Data>(
   return data
 }
 
-/** The code of a refusal; undefined for any other error. */
+/** The code of a problem; undefined for any other error. */
 export function codeOf(error: unknown): Problem['code'] | undefined {
   return error instanceof ProblemError ? error.problem.code : undefined
 }
 
 /**
- * What is wrong with which field, for `form.setErrors`: a fault at `/steps/0/event_id` stands under
- * `steps.0.event_id`. The first fault of a field counts. Empty for an error without faults.
+ * Errors by field, for `form.setErrors`: an error at `/steps/0/event_id` has the key `steps.0.event_id`. Only the first
+ * error of a field is kept. Empty for an error without field errors.
  */
 export function fieldErrors(error: unknown): Record<string, string> {
   const faults = error instanceof ProblemError ? (error.problem.errors ?? []) : []

@@ -4,23 +4,23 @@ import { sessionQuery, setSessionEnded } from './session/session.ts'
 
 const [sessionName] = sessionQuery.queryKey
 
-/** All that was read from the server. Asks somebody whose session has ended to sign in again, without losing the page. */
+/** The cache of everything read from the server. When a session has ended it asks to sign in again, without losing the page. */
 export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
-    // The client retries already. A server on the same machine answers without a network.
+    // The client already retries. A server on the same machine answers without a network.
     queries: { retry: false, networkMode: 'always' },
     mutations: { networkMode: 'always' },
   },
   queryCache: new QueryCache({
     onError: (error, query) => {
-      // Nobody was signed in: that leads to the sign-in page.
+      // Not signed in to begin with: the frame redirects to the sign-in page.
       if (query.queryKey[0] === sessionName && query.state.data === undefined) return
       noteRefusal(error)
     },
     onSuccess: (_, query) => {
       if (query.queryKey[0] !== sessionName) return
       setSessionEnded(false)
-      // What failed in the meantime is read now.
+      // Retry what failed while there was no session.
       queryClient.invalidateQueries({ predicate: ({ state }) => codeOf(state.error) === 'unauthorized' })
     },
   }),
@@ -29,9 +29,9 @@ export const queryClient: QueryClient = new QueryClient({
   }),
 })
 
-/** What a refusal tells of the session, whatever was asked. */
+/** Updates the state of the session from an error of any request. */
 function noteRefusal(error: unknown) {
   if (codeOf(error) === 'unauthorized') setSessionEnded(true)
-  // Removed in the meantime: the session says so, and the frame shows it in place of the workspace.
+  // The person was removed from the workspace: the new session says so, and the frame shows that instead.
   if (codeOf(error) === 'not_a_member') void queryClient.invalidateQueries(sessionQuery)
 }

@@ -57,27 +57,27 @@ export const theme = createTheme({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
         centered: true,
-        // Else a dialog's heading counts as a second banner of the page.
+        // Otherwise a dialog's heading counts as a second banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
       styles: { title: { fontWeight: 650 } },
     },
-    // Nothing but items may stand in a menu, and all of a page in its landmarks.
+    // A menu may contain only items, and everything on a page must be inside a landmark.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, withinPortal: false } },
     PasswordInput: {
-      // Left out of the tab order by Mantine.
+      // Mantine leaves it out of the tab order.
       defaultProps: {
-        visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password', tabIndex: 0 },
+        visibilityToggleButtonProps: { 'aria-label': 'Show or hide password', tabIndex: 0 },
       },
     },
     Tooltip: { defaultProps: { events: { hover: true, focus: true, touch: true } } },
-    // A long identifier in it is shortened rather than pushed out.
+    // Lets a long identifier be shortened instead of overflowing.
     Alert: { styles: { body: { minWidth: 0 } } },
     Anchor: { defaultProps: { underline: 'always' } },
   },
 })
 
-/** Makes what Mantine's own shades leave below the contrast of WCAG AA (4.5:1) readable in both colour schemes. */
+/** Raises those of Mantine's own shades that are below WCAG AA contrast (4.5:1), in both color schemes. */
 export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => {
   const light: Record<string, string> = {
     '--mantine-color-dimmed': '#52617a',

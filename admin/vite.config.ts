@@ -8,7 +8,7 @@ import manifest from '../package.json' with { type: 'json' }
 
 const styles = `${import.meta.dirname}/../node_modules/@mantine/core/styles`
 
-/** Refuses a build with a component of Mantine whose styles mantine-styles.ts leaves out. */
+/** Fails the build if it contains a Mantine component whose styles mantine-styles.ts does not import. */
 const mantineStyles: Plugin = {
   name: 'mantine-styles',
   apply: 'build',
@@ -24,10 +24,10 @@ const mantineStyles: Plugin = {
   },
 }
 
-/** Smaller ones gain nothing. */
+/** Smaller files are not worth compressing. */
 const LEAST_BYTES = 1024
 
-/** Puts each file beside itself as `.br` and `.gz`, compressed harder than a server can do on the way. */
+/** Writes a `.br` and a `.gz` next to each file, compressed harder than a server could on the fly. */
 const compressed: Plugin = {
   name: 'compressed',
   apply: 'build',
@@ -46,29 +46,29 @@ const compressed: Plugin = {
 }
 
 /**
- * What several screens need, in one file. Left to itself the build makes one of whatever is needed by the same screens:
- * 54 for the journeys, where each is a request and compressed for itself. More of them in common make signing in larger
- * than it need be, fewer make more files.
+ * One chunk for what several screens share. By default the build makes a chunk for each set of screens that share something:
+ * 54 files for the journeys screen, each a separate request and compressed on its own. A lower count would make the sign-in
+ * page larger than necessary, a higher one would make more files.
  */
 const shared = { name: 'shared', minShareCount: 4 }
 
 /**
- * What choosing from a list needs is in a file beside it: screens that only show something, the first after signing in
- * among them, load none of it. Without what it depends on, which is shared.
+ * A chunk for choosing from lists: screens that only show data, such as the first one after signing in, do not load it. Its
+ * dependencies are in the shared chunk.
  */
 const choices = {
   name: 'choices',
-  // Without what a plain select has as well. With its own user: were that among what is shared, each file would need the
-  // other before it runs.
+  // Excludes what a plain select also uses. Includes its own user: if that were in the shared chunk, each of the two chunks
+  // would need the other one first.
   test: /admin\/parts\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }
 
-/** What checks a form, in a file of its own for the same reason. */
+/** A chunk for validating forms and for passwords, for the same reason. */
 const forms = {
   name: 'forms',
-  test: /@mantine\/form\//,
+  test: /@mantine\/form\/|@mantine\/core\/esm\/components\/PasswordInput\/|admin\/session\/(new-password|password-field)\./,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -86,7 +86,7 @@ export default defineConfig({
     sourcemap: false,
     target: 'es2022',
     rolldownOptions: {
-      // Every file of Mantine says 'use client', which means nothing here.
+      // Every file of Mantine begins with 'use client', which has no meaning here.
       checks: { moduleLevelDirective: false },
       output: { codeSplitting: { groups: [choices, forms, shared] } },
     },

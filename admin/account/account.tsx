@@ -18,12 +18,12 @@ import { openSignIn } from '../session/sign-out.tsx'
 import { NameForm } from './name-form.tsx'
 import { SessionList } from './session-list.tsx'
 
-/** What belongs to the person rather than to a workspace: the name, the password and the sessions. */
+/** The person's own settings, the same in all workspaces: name, password and sessions. */
 export function AccountScreen() {
   const { person, expires_at } = useSession()
   const { name, role } = useMembership()
   return (
-    <Page title="Account" description="Your own account, the same in all your workspaces.">
+    <Page title="Account" description="Your account, shared by all your workspaces.">
       <Paper withBorder p="lg">
         <DataList orientation="vertical">
           <DataList.Item>
@@ -54,8 +54,9 @@ export function AccountScreen() {
             Sessions
           </Title>
           <Text>
-            A session ends after 12 hours without use, and after 14 days in any case; this one at the latest{' '}
-            <Instant at={expires_at} />. End what you do not know, and change your password then.
+            A session ends after 12 hours of inactivity, and after 14 days at the latest. This session expires
+            at the latest <Instant at={expires_at} />. If you do not recognize a session, end it and change
+            your password.
           </Text>
           <SessionList />
           <SignOutEverywhere />
@@ -70,7 +71,7 @@ function PasswordForm({ email }: { email: string }) {
   const form = useForm({
     initialValues: { current_password: '', new_password: '' },
     validate: {
-      current_password: (value) => (value === '' ? 'Type the password that you sign in with now' : null),
+      current_password: (value) => (value === '' ? 'Enter your current password' : null),
       new_password: newPasswordFault,
     },
   })
@@ -82,15 +83,13 @@ function PasswordForm({ email }: { email: string }) {
     },
     onError: (error) =>
       form.setErrors(
-        codeOf(error) === 'password_wrong'
-          ? { current_password: 'This is not your current password' }
-          : fieldErrors(error),
+        codeOf(error) === 'password_wrong' ? { current_password: 'Wrong password' } : fieldErrors(error),
       ),
   })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => change.mutate(values))}>
       <Stack align="stretch" maw="26rem">
-        {/* Tells a password manager whose password this is. */}
+        {/* For password managers. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <PasswordField
           label="Current password"
@@ -130,13 +129,13 @@ function SignOutEverywhere() {
         opened={opened}
         onClose={dialog.close}
         title="Sign out everywhere?"
-        confirmLabel="Sign out"
+        confirmLabel="Sign out everywhere"
         onConfirm={() => signOut.mutate()}
         pending={signOut.isPending}
         error={signOut.error}
       >
-        All your sessions end at once, in every browser and on every device, this one too. Service keys go on
-        working.
+        This ends all your sessions in every browser and on every device, including this one. Service keys
+        keep working.
       </ConfirmDialog>
     </>
   )

@@ -7,13 +7,13 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { sessionQuery, useSession } from '../session/session.ts'
 
-/** The own name, to be changed. */
+/** Changes the person's own name. */
 export function NameForm() {
   const { person } = useSession()
   const queryClient = useQueryClient()
   const form = useForm({
     initialValues: { name: person.name },
-    validate: { name: (value) => givenNameFault(value, 'Type your name') },
+    validate: { name: (value) => givenNameFault(value, 'Enter your name') },
   })
   const change = useMutation({
     mutationFn: (body: typeof form.values) => taken(cairnFor().changeName({ body })),
@@ -28,7 +28,7 @@ export function NameForm() {
       <Stack maw="26rem">
         <TextInput
           label="Name"
-          description="By which others know you, in all your workspaces."
+          description="Shown to other members in all your workspaces."
           autoComplete="name"
           maxLength={nameLimit}
           required

@@ -9,7 +9,7 @@ import { codeOf, taken } from '../problem.ts'
 
 const sessionsKey = ['sessions']
 
-/** The own sessions, each to be ended but for the one of this page: that is to sign out. */
+/** The person's sessions, each with a button to end it, except the current one, which ends by signing out. */
 export function SessionList() {
   const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => taken(cairnFor().listSessions()) })
   if (sessions.error) return <ProblemAlert error={sessions.error} onRetry={sessions.refetch} />
@@ -36,7 +36,7 @@ function SessionItem({ session }: { session: Schemas['OpenSession'] }) {
       try {
         await taken(cairnFor().endSession({ path: { session_id } }))
       } catch (error) {
-        // It has ended already: that is what was wanted.
+        // It has already ended, which is the desired result.
         if (codeOf(error) !== 'session_not_found') throw error
       }
     },
@@ -49,12 +49,12 @@ function SessionItem({ session }: { session: Schemas['OpenSession'] }) {
         {name}{' '}
         {current && (
           <Badge variant="light" component="span">
-            This one
+            Current
           </Badge>
         )}
       </Text>
       <Text size="sm" c="dimmed" component="div">
-        Began <Instant at={created_at} />, last used <Instant at={last_used_at} />
+        Started <Instant at={created_at} relative />, last used <Instant at={last_used_at} relative />
       </Text>
       <ProblemAlert error={end.error} />
       {!current && (
@@ -62,11 +62,11 @@ function SessionItem({ session }: { session: Schemas['OpenSession'] }) {
           variant="default"
           size="compact-sm"
           loading={end.isPending}
-          // Several may have the same name.
-          aria-label={`End the session in ${name} that began ${created_at}`}
+          // Names may repeat.
+          aria-label={`End session in ${name}, started ${created_at}`}
           onClick={() => end.mutate()}
         >
-          End
+          End session
         </Button>
       )}
     </Stack>

@@ -5,7 +5,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** Who does what the audit log tells of, for a `SearchedSelect`: members, and secret keys (a publishable one changes nothing). */
+/** The possible actors in the audit log, for a `SearchedSelect`: members and secret keys (publishable keys change nothing). */
 export function useActorChoices(): ChoiceSource {
   const cairn = useCairn()
   const members = (search: string | undefined, signal: AbortSignal) =>

@@ -2,14 +2,14 @@ import { Table } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { JsonValue } from '../parts/json-value.tsx'
 
-/** The changed fields of an entry, before and after. Nothing where there are none. */
+/** The changed fields of an entry, before and after. Renders nothing if there are none. */
 export function AuditChanges({ entry }: { entry: Schemas['AuditEntry'] }) {
   const before = entry.before ?? {}
   const after = entry.after ?? {}
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   if (names.length === 0) return null
   return (
-    <Table layout="fixed" verticalSpacing={6} captionSide="top" aria-label="What changed">
+    <Table layout="fixed" verticalSpacing={6} captionSide="top" aria-label="Changes">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Field</Table.Th>

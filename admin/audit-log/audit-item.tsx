@@ -7,7 +7,7 @@ import { Instant } from '../parts/instant.tsx'
 import { AuditChanges } from './audit-changes.tsx'
 import { AuditSentence } from './audit-sentence.tsx'
 
-/** One entry of the audit log: the sentence and when, on demand everything else. `onActor` narrows the log to its actor. */
+/** An entry of the audit log: a sentence and the time; expanded, all details. `onActor` filters the log by its actor. */
 export function AuditItem({
   entry,
   onActor,
@@ -29,7 +29,7 @@ export function AuditItem({
             <AuditSentence entry={entry} />
           </div>
           <Text size="sm" c="dimmed" component="div">
-            <Instant at={entry.at} />
+            <Instant at={entry.at} relative />
             {entry.address !== null && (
               <>
                 {' from '}
@@ -58,26 +58,26 @@ export function AuditItem({
         <Stack id={detailsId} gap="sm" mt="sm" align="flex-start">
           <AuditChanges entry={entry} />
           <Field name="Entry">
-            <Identifier value={entry.id} label="the id of the entry" />
+            <Identifier value={entry.id} label="entry ID" />
           </Field>
           <Field name="Subject">
-            <Identifier value={entry.subject.id} label="the id of the subject" />
+            <Identifier value={entry.subject.id} label="subject ID" />
           </Field>
           {actorId !== null && (
             <Field name="Actor">
-              <Identifier value={actorId} label="the id of the actor" />
+              <Identifier value={actorId} label="actor ID" />
             </Field>
           )}
           <Field name="Request">
             {entry.request_id === null ? (
-              'none, it was done on the command line'
+              'None (command line)'
             ) : (
-              <Identifier value={entry.request_id} label="the request id" />
+              <Identifier value={entry.request_id} label="request ID" />
             )}
           </Field>
           {actorId !== null && (
             <Button variant="default" size="compact-sm" onClick={() => onActor(actorId)}>
-              Show only what {entry.actor.name ?? 'this actor'} did
+              Show only entries of {entry.actor.name ?? 'this actor'}
             </Button>
           )}
         </Stack>

@@ -19,11 +19,11 @@ import { useActorChoices } from './actor-choices.ts'
 import { AuditItem } from './audit-item.tsx'
 
 const areas: { value: Schemas['AuditArea']; label: string }[] = [
-  { value: 'sessions', label: 'Signing in and out' },
+  { value: 'sessions', label: 'Sign-ins and sign-outs' },
   { value: 'members', label: 'Members and invitations' },
   { value: 'service_keys', label: 'Service keys' },
   { value: 'journeys', label: 'Journeys' },
-  { value: 'refusals', label: 'Refused requests' },
+  { value: 'refusals', label: 'Rejected requests' },
   { value: 'customers', label: 'Customers' },
   { value: 'exports', label: 'Exports' },
 ]
@@ -35,20 +35,20 @@ const readers = {
   to: instant,
 }
 
-/** Who changed what in the workspace, newest first. */
+/** All recorded actions in the workspace, newest first. */
 export function AuditLogScreen() {
   const { canChange } = useMembership()
   return (
     <Page
       title="Audit log"
-      description="Who signed in and who changed members, service keys and journeys. Nothing changes or removes an entry."
+      description="Sign-ins, and changes to members, service keys and journeys. Entries cannot be changed or removed."
     >
       {canChange ? (
         <AuditLog />
       ) : (
         <EmptyState title="For owners and admins" icon={<IconHistory />}>
-          Your role in this workspace is viewer. An owner or an admin can read the audit log, or give you
-          another role.
+          Your role in this workspace is viewer. Owners and admins can read the audit log and change your
+          role.
         </EmptyState>
       )}
     </Page>
@@ -84,11 +84,11 @@ function AuditLog() {
           source={actors}
           value={values.actor_id}
           onChange={(value) => filters.set('actor_id', value)}
-          placeholder="Everybody"
+          placeholder="Everyone"
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the filter by actor' }}
-          nothingFoundMessage="No member or key has this name"
-          unknownMessage="No such member or secret key in this workspace."
+          nothingFoundMessage="No member or key with this name"
+          unknownMessage="This workspace has no such member or secret key."
         />
         <InstantField label="From" value={values.from} onChange={(value) => filters.set('from', value)} />
         <InstantField label="Before" value={values.to} onChange={(value) => filters.set('to', value)} />
@@ -113,7 +113,7 @@ function AuditLog() {
       {entries.isEmpty &&
         (filters.count > 0 ? (
           <EmptyState
-            title="No entry matches these filters"
+            title="No entries match these filters"
             icon={<IconFilter />}
             action={
               <Button variant="default" onClick={filters.clear}>
@@ -121,11 +121,11 @@ function AuditLog() {
               </Button>
             }
           >
-            Widen the time, or choose another area or actor.
+            Select a longer time range, or another area or actor.
           </EmptyState>
         ) : (
           <EmptyState title="No entries yet" icon={<IconHistory />}>
-            Every sign-in and every change of members, service keys and journeys will be listed here.
+            Sign-ins and changes to members, service keys and journeys appear here.
           </EmptyState>
         ))}
       <LoadMore query={entries} />

@@ -7,7 +7,7 @@ import { useMembership } from '../session/session.ts'
 
 type Entry = Schemas['AuditEntry']
 
-/** What was done, as a sentence: “Grace Hopper changed the role of Alan Turing from viewer to admin”. */
+/** An entry as a sentence: “Grace Hopper changed the role of Alan Turing from viewer to admin”. */
 export function AuditSentence({ entry }: { entry: Entry }) {
   return (
     <Text span inherit style={{ overflowWrap: 'anywhere' }}>
@@ -16,7 +16,7 @@ export function AuditSentence({ entry }: { entry: Entry }) {
   )
 }
 
-/** The verb and what follows it. An action of a newer server is told in its own words. */
+/** The predicate of the sentence. Unknown actions of newer servers are shown by their name. */
 function predicate(entry: Entry): ReactNode {
   const { actor, before, after } = entry
   const subject = <Subject subject={entry.subject} />
@@ -37,9 +37,9 @@ function predicate(entry: Entry): ReactNode {
     case 'session_ended':
       return 'ended one of their sessions'
     case 'password_link_created':
-      return <>made a link for a new password of {subject}</>
+      return <>created a password reset link for {subject}</>
     case 'password_reset':
-      return 'set a new password by a link'
+      return 'reset their password with a link'
     case 'person_renamed':
       return (
         <>
@@ -49,25 +49,24 @@ function predicate(entry: Entry): ReactNode {
     case 'workspace_renamed':
       return <>renamed the workspace to {subject}</>
     case 'workspace_retention_changed':
-      return 'changed how long events are kept'
+      return 'changed the event retention'
     case 'workspace_protection_changed':
-      return after?.protect_customers
-        ? 'protected customers from publishable keys'
-        : 'let publishable keys rename and recognize customers'
+      return after?.protect_customers ? 'turned on customer protection' : 'turned off customer protection'
     case 'workspace_archived':
       return 'archived the workspace'
     case 'workspace_restored':
-      return 'restored the workspace from the archive'
+      return 'restored the archived workspace'
     case 'workspace_created':
       return <>created the workspace {subject}</>
     case 'setup_link_created':
-      return <>made a link for a new owner of {subject}</>
+      return <>created a setup link for a new owner of {subject}</>
     case 'store_restored':
       return <>restored {subject} from a backup</>
     case 'member_added':
       return (
         <>
-          added {subject} to the members{as(after)}
+          added the member {subject}
+          {as(after)}
         </>
       )
     case 'member_invited':
@@ -118,15 +117,15 @@ function predicate(entry: Entry): ReactNode {
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':
-      return 'looked at what was refused'
+      return 'viewed rejected requests'
     case 'refusals_replayed':
-      return 'sent what was refused again'
+      return 'replayed rejected requests'
     case 'events_exported':
       return 'exported events'
     case 'customers_exported':
       return 'exported customers'
     case 'customer_exported':
-      return <>exported all about the customer {subject}</>
+      return <>exported the data of the customer {subject}</>
     default: {
       const action: string = entry.action
       const kind: string = entry.subject.kind
@@ -146,7 +145,7 @@ function Actor({ actor }: { actor: Schemas['AuditActor'] }) {
     case 'service_key':
       return <>The service key {named(actor.name)}</>
     default:
-      return named(actor.name) ?? <strong>Somebody</strong>
+      return named(actor.name) ?? <strong>Someone</strong>
   }
 }
 

@@ -5,7 +5,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** The customers of the workspace, for a `SearchedSelect`: first whom the text names by an identifier, Cairn's or their own. */
+/** The customers of the workspace, for a `SearchedSelect`: matches by identifier (Cairn's or your own) come first. */
 export function useCustomerChoices(): ChoiceSource {
   const cairn = useCairn()
   return {
@@ -30,7 +30,7 @@ export function useCustomerChoices(): ChoiceSource {
   }
 }
 
-/** Many have the same name; type and own identifier together are unique. */
+/** Names repeat; the type and your identifier together are unique. */
 function customerChoice(customer: Schemas['Customer']): Choice {
   const { customer_id, customer_name, customer_type, client_customer_id } = customer
   const name = visibleName(customer_name, customer_id)

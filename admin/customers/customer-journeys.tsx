@@ -14,7 +14,7 @@ import { useMembership } from '../session/session.ts'
 
 type CustomerJourney = Schemas['CustomerJourney']
 
-/** Where a customer stands in each of its journeys. */
+/** A customer's progress in each of its journeys. */
 export function CustomerJourneys({ journeys }: { journeys: ReturnType<typeof usePages<CustomerJourney>> }) {
   return (
     <Stack component="section" gap="md" aria-labelledby="journeys">
@@ -25,7 +25,7 @@ export function CustomerJourneys({ journeys }: { journeys: ReturnType<typeof use
         <ProblemAlert error={journeys.error} onRetry={() => void journeys.refetch()} />
       )}
       {journeys.isPending && <Loading lines={3} />}
-      {journeys.isEmpty && <Text size="sm">This customer is in no journey yet.</Text>}
+      {journeys.isEmpty && <Text size="sm">This customer has not entered any journey yet.</Text>}
       <SimpleGrid
         component="ul"
         cols={{ base: 1, md: 2 }}
@@ -36,7 +36,7 @@ export function CustomerJourneys({ journeys }: { journeys: ReturnType<typeof use
       >
         {journeys.items.map((journey) => (
           <Paper component="li" key={journey.journey_id} withBorder p="md" miw={0}>
-            <Standing journey={journey} />
+            <JourneyProgress journey={journey} />
           </Paper>
         ))}
       </SimpleGrid>
@@ -45,7 +45,7 @@ export function CustomerJourneys({ journeys }: { journeys: ReturnType<typeof use
   )
 }
 
-function Standing({
+function JourneyProgress({
   journey: { journey_id, name, status, entered_at, steps, recomputing },
 }: {
   journey: CustomerJourney
@@ -66,9 +66,9 @@ function Standing({
         {status === 'archived' && <JourneyStatusBadge status={status} />}
       </Group>
       <Text size="sm">
-        Entered <Instant at={entered_at} />
+        Entered <Instant at={entered_at} relative />
         {steps.length > 0 && ` · ${countText(reached)} of ${countText(steps.length)} steps`}
-        {recomputing && ' · being counted anew'}
+        {recomputing && ' · recalculating'}
       </Text>
       {steps.length === 0 ? (
         <Text size="sm">This journey has no steps yet.</Text>
@@ -107,7 +107,7 @@ function StepLine({
       />
       <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
         {step}. <bdi>{name}</bdi>
-        {out_of_order && ' (done out of order)'}
+        {out_of_order && ' (completed out of order)'}
       </Box>
       {reached_at ? <Instant at={reached_at} /> : <VisuallyHidden>not reached yet</VisuallyHidden>}
     </Group>

@@ -5,14 +5,14 @@ import type { Schemas } from '../../client/person.ts'
 import { RowMenu } from '../parts/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
-// Few who look at a customer erase it.
+// Rarely needed.
 const EraseDialog = lazy(() =>
   import('./erase-dialog.tsx').then((module) => ({ default: module.EraseDialog })),
 )
 
-/** What can be done with a customer. */
+/** The menu of actions on a customer. */
 export function CustomerMenu({ customer }: { customer: Schemas['Customer'] }) {
-  /** So often it was asked for: each time it begins anew. */
+  /** How often the dialog was opened; as its key, this resets the dialog each time. */
   const [asked, setAsked] = useState(0)
   const [isAsking, setIsAsking] = useState(false)
   const erase = () => {

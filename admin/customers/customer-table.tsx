@@ -7,7 +7,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CustomerType } from './customer-type.tsx'
 
-/** Customers in a table; on a narrow screen type, identifier and time stand below the name. */
+/** A table of customers; on narrow screens type, identifier and time are below the name. */
 export function CustomerTable({ customers }: { customers: readonly Schemas['Customer'][] }) {
   const { workspace_id } = useMembership()
   return (
@@ -37,7 +37,7 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
                   <Text span inherit ff="monospace" style={{ overflowWrap: 'anywhere' }}>
                     {customer.client_customer_id}
                   </Text>
-                  <Instant at={customer.created_at} />
+                  <Instant at={customer.created_at} relative />
                 </Group>
               </Table.Td>
               <Table.Td visibleFrom="sm">
@@ -47,7 +47,7 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
                 {customer.client_customer_id}
               </Table.Td>
               <Table.Td visibleFrom="sm">
-                <Instant at={customer.created_at} />
+                <Instant at={customer.created_at} relative />
               </Table.Td>
             </Table.Tr>
           ))}

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { IconBuilding, IconUser } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 
-/** Whether a customer is a company or a person, as the contract calls it. */
+/** The type of a customer, account or contact. */
 export function CustomerType({ type }: { type: Schemas['CustomerType'] }) {
   const Icon = type === 'account' ? IconBuilding : IconUser
   return (

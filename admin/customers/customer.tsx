@@ -15,7 +15,7 @@ import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { countOf, countText } from '../parts/number-text.ts'
+import { countText } from '../parts/number-text.ts'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -29,7 +29,7 @@ import { Timeline } from './timeline.tsx'
 
 type CustomerEvents = ReturnType<typeof usePages<Schemas['Event']>>
 
-/** One customer: what is known of it, where it stands in its journeys, and its events in all of them. */
+/** One customer: its profile, its progress in journeys, and its events in all of them. */
 export function CustomerScreen() {
   const { customerId = '' } = useParams()
   const cairn = useCairn()
@@ -57,14 +57,14 @@ export function CustomerScreen() {
     ),
   )
   const [firstSeen] = journeys.items.map(({ entered_at }) => entered_at).toSorted()
-  // The latest of all: the list begins with it.
+  // The list starts with the latest event.
   const lastSeen = events.items[0]?.occurred_at ?? firstSeen
 
   if (codeOf(customer.error) === 'customer_not_found') {
     return (
       <Page title="Customer not found">
         <EmptyState
-          title="No customer has this identifier"
+          title="No customer has this ID"
           icon={<IconUserQuestion />}
           action={
             <Anchor component={Link} to={`/w/${workspace_id}/customers`}>
@@ -72,8 +72,8 @@ export function CustomerScreen() {
             </Anchor>
           }
         >
-          The address names a customer_id that this workspace does not know. It may belong to another
-          workspace, or be cut short.
+          This workspace has no customer with the customer_id in the address. The customer may have been
+          erased or belong to another workspace, or the address may be incomplete.
         </EmptyState>
       </Page>
     )
@@ -122,7 +122,7 @@ export function CustomerScreen() {
               <DataList.Item>
                 <DataList.ItemLabel>First seen</DataList.ItemLabel>
                 <DataList.ItemValue>
-                  <Instant at={firstSeen} />
+                  <Instant at={firstSeen} relative />
                 </DataList.ItemValue>
               </DataList.Item>
             )}
@@ -130,7 +130,7 @@ export function CustomerScreen() {
               <DataList.Item>
                 <DataList.ItemLabel>Last seen</DataList.ItemLabel>
                 <DataList.ItemValue>
-                  <Instant at={lastSeen} />
+                  <Instant at={lastSeen} relative />
                 </DataList.ItemValue>
               </DataList.Item>
             )}
@@ -138,22 +138,21 @@ export function CustomerScreen() {
               <DataList.Item>
                 <DataList.ItemLabel>Events</DataList.ItemLabel>
                 <DataList.ItemValue>
-                  {events.hasNextPage
-                    ? `${countText(events.items.length)}+ events`
-                    : countOf(events.items.length, 'event')}
+                  {countText(events.items.length)}
+                  {events.hasNextPage && '+'}
                 </DataList.ItemValue>
               </DataList.Item>
             )}
             <DataList.Item>
               <DataList.ItemLabel>Registered</DataList.ItemLabel>
               <DataList.ItemValue>
-                <Instant at={customer.data.created_at} />
+                <Instant at={customer.data.created_at} relative />
               </DataList.ItemValue>
             </DataList.Item>
             <DataList.Item>
               <DataList.ItemLabel>Last updated</DataList.ItemLabel>
               <DataList.ItemValue>
-                <Instant at={customer.data.updated_at} />
+                <Instant at={customer.data.updated_at} relative />
               </DataList.ItemValue>
             </DataList.Item>
           </DataList>
@@ -165,7 +164,7 @@ export function CustomerScreen() {
   )
 }
 
-/** The events, over all of them where they are filtered: what is loaded may be a small part. */
+/** The customer's events. Filters are applied by the server, because only a part of the events may be loaded. */
 function CustomerTimeline({
   customerId,
   all,
@@ -206,16 +205,15 @@ function CustomerTimeline({
         </Title>
         <Text size="sm">
           {isFiltered
-            ? 'The events that match, latest arrival first. '
-            : 'What this customer did in all journeys, latest first. In order of arrival: '}
+            ? 'Matching events, most recently received first. '
+            : 'Events in all journeys, most recent first. '}
           <Anchor
             component={Link}
             inherit
             to={`/w/${workspace_id}/events?${new URLSearchParams({ customer_id: customerId, ...given(values) })}`}
           >
-            events of this customer
+            Show on the Events page
           </Anchor>
-          .
         </Text>
       </div>
       {(isFiltered || all.items.length > 0) && (
@@ -234,7 +232,7 @@ function CustomerTimeline({
           />
           <FilterField
             label="event_id"
-            description="The exact name, for example signed_up"
+            description="Exact event name, for example signed_up"
             monospace
             value={values.event_id}
             onChange={(value) => filters.set('event_id', value)}
@@ -259,7 +257,7 @@ function CustomerTimeline({
         ) : (
           <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
             The customer is registered. Its events appear here as soon as your application sends them with
-            createEvent.
+            createEvent requests.
           </EmptyState>
         ))}
       <LoadMore query={events} />

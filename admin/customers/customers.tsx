@@ -20,12 +20,12 @@ import { CustomerTable } from './customer-table.tsx'
 
 type CustomerFilter = { search?: string; customer_type?: Schemas['CustomerType'] }
 
-/** The customers of the workspace, newest first, searched by words of their names and by their identifiers. */
+/** The customers of the workspace, newest first, searchable by the words of their names and by their identifiers. */
 export function CustomersScreen() {
   const cairn = useCairn()
   const filters = useFilters({ search: text, type: oneOf(['account', 'contact']) })
   const { values } = filters
-  // What was pasted often has blanks around it; identifiers hardly ever do.
+  // Pasted text often has spaces around it; identifiers rarely do.
   const search = values.search.trim()
   const type = values.type || undefined
 
@@ -40,7 +40,7 @@ export function CustomersScreen() {
           signal,
         }),
       ),
-    // The list stays while the next search is on its way, but never into another workspace.
+    // The list stays while the next search loads, but never in another workspace.
     { keepsList: (earlier) => earlier[0] === key[0] },
   )
   const { items } = customers
@@ -48,7 +48,7 @@ export function CustomersScreen() {
   return (
     <Page
       title="Customers"
-      description="Everybody your application has registered: companies (accounts) and people (contacts). Open one to see its way through your journeys."
+      description="Companies (accounts) and people (contacts) that your application has registered. Open one to see its progress and events."
       action={
         <ExportButton
           request={(format, signal) => cairn.exportCustomers({ query: { ...filter, format }, signal })}
@@ -56,18 +56,18 @@ export function CustomersScreen() {
       }
     >
       <Stack gap="md">
-        <Group align="flex-end" gap="md">
+        <Group gap="sm">
           <Box flex="1 1 18rem">
             <FilterField
-              label="Search customers"
-              placeholder="Name, your identifier or cus_…"
+              aria-label="Search customers"
+              placeholder="Search by name, your identifier or customer_id"
               leftSection={<IconSearch size={16} aria-hidden />}
               value={values.search}
               onChange={(value) => filters.set('search', value)}
             />
           </Box>
           <SegmentedControl
-            aria-label="Type of customer"
+            aria-label="Customer type"
             data={[
               { value: '', label: 'All' },
               { value: 'account', label: 'Accounts' },
@@ -104,15 +104,15 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
   if (search) {
     return (
       <EmptyState title="No customer found" icon={<IconSearch />}>
-        No {type ?? 'customer'} has a name with words that begin with “<bdi>{search}</bdi>”, an identifier of
-        yours that begins so, or this customer_id. In identifiers, upper and lower case differ.
+        No {type ?? 'customer'} has a name with a word that starts with “<bdi>{search}</bdi>”, an identifier
+        that starts with it, or this customer_id. Identifiers are case-sensitive.
       </EmptyState>
     )
   }
   if (type) {
     return (
       <EmptyState title={type === 'account' ? 'No accounts yet' : 'No contacts yet'} icon={<IconUsers />}>
-        {customerMeaning} The customer_type of its first call says which.
+        {customerMeaning} The customer_type of the initializeCustomer request decides which.
       </EmptyState>
     )
   }
@@ -122,11 +122,11 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
       icon={<IconUsers />}
       action={
         <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-          See how to send the first event
+          Send your first event
         </Anchor>
       }
     >
-      A customer appears here with the first initializeCustomer call that your application makes for it.
+      Customers appear here as soon as your application registers them with an initializeCustomer request.
     </EmptyState>
   )
 }

@@ -10,7 +10,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
-/** Erases a customer; it asks for its name. */
+/** Erases a customer after its name is typed to confirm. */
 export function EraseDialog({
   customer,
   opened,
@@ -36,9 +36,9 @@ export function EraseDialog({
     onSuccess: async () => {
       onClose()
       await navigate(`/w/${workspace_id}/customers`)
-      // Without the name: it stands in a message that others may see.
-      void notify('The customer is erased.')
-      // But for what the page that is left has asked for: it would be asked for again, and is not there.
+      // Without the name, which is erased too.
+      void notify('Customer erased.')
+      // Except for the queries of the page being left: they would be read again, and no longer exist.
       const isOfOthers = ({ queryKey }: { queryKey: QueryKey }) => !queryKey.includes(customer_id)
       void queryClient.resetQueries({ queryKey: customersKey, predicate: isOfOthers })
     },
@@ -58,12 +58,12 @@ export function EraseDialog({
     >
       <Stack gap="sm">
         <Text size="sm">
-          Its profile, its place in journeys, its events of any date and what was refused of it are removed
-          for good. Reports are then as if it had never been. What programs still send about it is refused.
+          This permanently deletes the customer’s profile, progress, events and rejected requests, and removes
+          the customer from all reports. Further requests about the customer are rejected.
         </Text>
         <Checkbox
           label="Allow re-registration"
-          description="Otherwise the same identifier of yours is never registered again."
+          description="Otherwise your application can never register a customer with the same identifier again."
           checked={mayReturn}
           onChange={(event) => setMayReturn(event.currentTarget.checked)}
         />

@@ -10,13 +10,12 @@ import { visibleName } from '../parts/visible-name.ts'
 
 type Event = Schemas['Event']
 
-/** By the `id` of an event, the number of the step that it filled in its journey. */
+/** By the `id` of an event, the number of the step that it reached in its journey. */
 export type FilledSteps = ReadonlyMap<string, number>
 
 /**
- * A customer's events, one line each, under a heading for each day in the viewer's time zone. A line unfolds to all that
- * is stored of the event.
- * @param byArrival whether they come in the order of their arrival: then a day is the one on which they arrived
+ * A customer's events, one line each, grouped by day in the viewer's time zone. A line expands to all details.
+ * @param byArrival whether the events are ordered, and grouped by day, by when they were received
  */
 export function Timeline({
   events,
@@ -33,7 +32,7 @@ export function Timeline({
     <ArrowKeys>
       <Stack gap="lg">
         {byDay(events, byArrival).map(({ key, day, events }) => (
-          <Box component="section" key={key} aria-label={`Events of ${day}`}>
+          <Box component="section" key={key} aria-label={`Events on ${day}`}>
             <Title order={3} size="h5" mb={4}>
               {day}
             </Title>
@@ -116,7 +115,7 @@ function TimelineEvent({
   )
 }
 
-/** Runs of events of the same day; the order stays. */
+/** Runs of events on the same day, in the given order. */
 function byDay(
   events: readonly Event[],
   byArrival: boolean,

@@ -8,7 +8,7 @@ import { JsonView } from '../parts/json-view.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
-/** All that is stored of an event. */
+/** All fields of an event. */
 export function EventDetails({
   event,
   journey,
@@ -39,16 +39,16 @@ export function EventDetails({
         <Detail name="customer_id">
           <Identifier value={event.customer_id} label={`customer_id of ${event.event_id}`} />
         </Detail>
-        <Detail name="message_id">
+        <Detail name="Idempotency key (message_id)">
           {event.message_id === null ? (
-            'none: a resend of this event would be stored again'
+            'None. A resend of this event would be stored twice.'
           ) : (
             <Identifier value={event.message_id} label={`message_id of ${event.event_id}`} />
           )}
         </Detail>
       </Group>
       <Detail name="Custom variables">
-        {event.custom_variables === null ? 'none were sent' : <JsonView value={event.custom_variables} />}
+        {event.custom_variables === null ? 'None' : <JsonView value={event.custom_variables} />}
       </Detail>
     </Stack>
   )

@@ -9,7 +9,7 @@ import { durationText } from '../parts/duration-text.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
-import { dayText, millisecondsText } from '../parts/instant-text.ts'
+import { exactText } from '../parts/instant-text.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { visibleName } from '../parts/visible-name.ts'
@@ -23,7 +23,7 @@ export type FilterBy = (
   value: string,
 ) => void
 
-/** A panel beside a list with all that is known of one of it. The keys J and K, and the arrows, go on in the list. */
+/** A drawer with the details of a list item. J and K, or the arrow keys, move through the list. */
 export function SideDrawer({
   title,
   opened,
@@ -34,7 +34,7 @@ export function SideDrawer({
   title: ReactNode
   opened: boolean
   onClose: () => void
-  /** Undefined where it is none of a list. */
+  /** Undefined if the item is not part of a list. */
   moves?: Moves
   children: ReactNode
 }) {
@@ -97,7 +97,7 @@ function MoveButton({
     <ActionIcon
       variant="default"
       aria-label={label}
-      // Never truly disabled: that would take the focus away at the end of the list.
+      // Not truly disabled: that would lose the focus at the end of the list.
       aria-disabled={!onClick}
       data-disabled={!onClick}
       onClick={() => onClick?.()}
@@ -107,7 +107,7 @@ function MoveButton({
   )
 }
 
-/** All that is stored of an event, beside the list. `event` is null where there is none, undefined while it is read. */
+/** The details of an event next to the list. `event` is null if it does not exist, undefined while it loads. */
 export function EventDrawer({
   opened,
   event,
@@ -133,7 +133,7 @@ export function EventDrawer({
       {event && <EventFacts event={event} journey={journey} onFilter={onFilter} />}
       {event === undefined && <Loading lines={6} />}
       {event === null && (
-        <EmptyState title="Event not found">This workspace has no event with this id.</EmptyState>
+        <EmptyState title="Event not found">This workspace has no event with this ID.</EmptyState>
       )}
     </SideDrawer>
   )
@@ -154,21 +154,21 @@ function EventFacts({
     <Stack gap="md">
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
         <Fact name="Event">
-          <Filterable label={`Only ${event_id}`} onFilter={() => onFilter('event_id', event_id)}>
+          <Filterable label={`Filter by ${event_id}`} onFilter={() => onFilter('event_id', event_id)}>
             <Text span inherit ff="monospace">
               <bdi>{event_id}</bdi>
             </Text>
           </Filterable>
         </Fact>
         <Fact name="Journey">
-          <Filterable label="Only this journey" onFilter={() => onFilter('journey_id', journey_id)}>
+          <Filterable label="Filter by this journey" onFilter={() => onFilter('journey_id', journey_id)}>
             <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
               <bdi>{journey ? visibleName(journey.name, journey_id) : journey_id}</bdi>
             </Anchor>
           </Filterable>
         </Fact>
         <Fact name="Customer">
-          <Filterable label="Only this customer" onFilter={() => onFilter('customer_id', customer_id)}>
+          <Filterable label="Filter by this customer" onFilter={() => onFilter('customer_id', customer_id)}>
             <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${customer_id}`}>
               <bdi>{visibleName(event.customer_name, customer_id)}</bdi>
             </Anchor>
@@ -177,17 +177,17 @@ function EventFacts({
         <Fact name="Your identifier">
           <Identifier value={event.client_customer_id} label="client_customer_id" />
         </Fact>
-        <Fact name="Received">{exactText(event.received_at)}</Fact>
+        <Fact name="Received">{exactText(new Date(event.received_at))}</Fact>
         <Fact name="Occurred">
-          {exactText(event.occurred_at)}
+          {exactText(new Date(event.occurred_at))}
           <br />
           <Text span inherit c="dimmed">
             {delayText(event)}
           </Text>
         </Fact>
-        <Fact name="Sent with">
+        <Fact name="Service key">
           {event.key_id === null ? (
-            'not known: before keys were noted'
+            'Not recorded for this event'
           ) : (
             <SendingKey key_id={event.key_id} onFilter={onFilter} />
           )}
@@ -198,9 +198,9 @@ function EventFacts({
         <Fact name="customer_id">
           <Identifier value={customer_id} label="customer_id" />
         </Fact>
-        <Fact name="message_id">
+        <Fact name="Idempotency key (message_id)">
           {event.message_id === null ? (
-            'none: a resend would be stored again'
+            'None. A resend would be stored twice.'
           ) : (
             <Identifier value={event.message_id} label="message_id" />
           )}
@@ -211,14 +211,14 @@ function EventFacts({
           Custom variables
         </Text>
         {custom_variables === null ? (
-          <Text size="sm">none were sent</Text>
+          <Text size="sm">None</Text>
         ) : (
           <JsonTree
             value={custom_variables}
-            label="Copy the variables"
+            label="Copy variables"
             action={(name, value) => (
               <FilterButton
-                label={`Only ${name} as here`}
+                label={`Filter by this ${name}`}
                 onClick={() => onFilter('variable', `${name}=${valueText(value)}`)}
               />
             )}
@@ -231,13 +231,13 @@ function EventFacts({
 
 function SendingKey({ key_id, onFilter }: { key_id: string; onFilter: FilterBy }) {
   return (
-    <Filterable label="Only this key" onFilter={() => onFilter('key_id', key_id)}>
+    <Filterable label="Filter by this key" onFilter={() => onFilter('key_id', key_id)}>
       <bdi>{useKeyName(key_id)}</bdi>
     </Filterable>
   )
 }
 
-/** A value with the button that makes it a filter. */
+/** A value with a button that filters by it. */
 export function Filterable({
   label,
   onFilter,
@@ -265,17 +265,11 @@ function FilterButton({ label, onClick }: { label: string; onClick: () => void }
   )
 }
 
-/** To the millisecond, on the viewer's clock. */
-export function exactText(at: string): string {
-  const instant = new Date(at)
-  return `${dayText(instant)}, ${millisecondsText(instant)}`
-}
-
-/** How long after it occurred an event was received. */
+/** The delay between occurrence and receipt of an event. */
 function delayText({ occurred_at, received_at }: Schemas['Event']): string {
   const delay = Date.parse(received_at) - Date.parse(occurred_at)
-  if (delay === 0) return 'at once'
+  if (delay === 0) return 'at the time of receipt'
   return delay > 0
     ? `${durationText(delay)} before it was received`
-    : `${durationText(-delay)} ahead of our clock`
+    : `${durationText(-delay)} in the future, by the server’s clock`
 }

@@ -2,16 +2,16 @@ import { Box, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
-import { dayText, millisecondsText } from '../parts/instant-text.ts'
+import { millisecondsText, shortDayText } from '../parts/instant-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { variablesText } from './variables-text.ts'
 
 type Event = Schemas['Event']
 
-/** By which of its two times an event is shown. */
+/** Which of its two times an event is shown with. */
 export type ShownTime = 'received_at' | 'occurred_at'
 
-/** Events, one line each. A line opens what is known of the event. */
+/** Events, one line each. A line opens the details of the event. */
 export function EventRows({
   events,
   journeys,
@@ -91,7 +91,7 @@ function EventRow({
           className="event-time"
           aria-haspopup="dialog"
           onClick={(click) => {
-            // Once, not for the row as well.
+            // Open once, not again for the row.
             click.stopPropagation()
             onOpen()
           }}
@@ -99,7 +99,7 @@ function EventRow({
           <VisuallyHidden>{event.event_id} of </VisuallyHidden>
           {!isToday(at) && (
             <Text span inherit c="dimmed" visibleFrom="sm">
-              {dayText(at).slice(0, -5)}{' '}
+              {shortDayText(at)}{' '}
             </Text>
           )}
           <time dateTime={event[time]} title={event[time]}>
@@ -131,7 +131,7 @@ function EventRow({
   )
 }
 
-/** The name of the step that an event is of in its journey. */
+/** The name of the step in its journey that an event belongs to. */
 export function stepOf({ event_id }: Event, journey: Schemas['Journey'] | undefined): string | undefined {
   const name = journey?.steps.find((step) => step.event_id === event_id)?.name
   return name && visibleName(name, event_id)

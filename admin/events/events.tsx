@@ -12,6 +12,7 @@ import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ExportButton } from '../parts/export-button.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import type { Chip } from '../parts/filter-line.tsx'
 import { oneOf, text } from '../parts/filter-readers.ts'
 import { type Filters, given, useFilters } from '../parts/filters.ts'
 import { secondsText } from '../parts/instant-text.ts'
@@ -26,20 +27,20 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EventDrawer, type FilterBy } from './event-drawer.tsx'
 import { EventRows, type ShownTime } from './event-rows.tsx'
 import { useChipText } from './filter-chips.ts'
-import { type Chip, FilterLine } from './filter-line.tsx'
 import { HappeningPage } from './happening-page.tsx'
 import { Histogram } from './histogram.tsx'
 import { type Listed, merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
 import { useOpened } from './opened.ts'
 import { occurredWithin, type SpanFilters, spanReaders, useSpan } from './span.ts'
+import { SpanFilterLine } from './span-filter-line.tsx'
 import { hasVariable } from './variables-text.ts'
 
 type Event = Schemas['Event']
 
 type EventFilters = Filters<keyof typeof readers>
 
-/** Those that the server knows have the contract's names, so that an engineer can tell the request from the address. */
+/** Server-side filters have the contract's names, so that engineers can derive the request from the address. */
 const readers = {
   journey_id: text,
   event_id: text,
@@ -49,7 +50,7 @@ const readers = {
   time: oneOf(['occurred']),
 }
 
-/** What happens in the workspace: the latest arrivals first, one line each, as they come. */
+/** Live events of the workspace, the most recently received first. */
 export function EventsScreen() {
   const cairn = useCairn()
   const filters = useFilters(readers)
@@ -62,7 +63,7 @@ export function EventsScreen() {
   const events = usePages(
     useWorkspaceKey('events', 'list', query),
     (cursor, signal) => taken(cairn.listEvents({ query: { ...query, ...(cursor && { cursor }) }, signal })),
-    // What comes later is the matter of `useLive`, which moves nobody's place.
+    // `useLive` adds new events without moving the list.
     { refetchOnWindowFocus: false, refetchOnReconnect: false },
   )
 
@@ -87,7 +88,7 @@ export function EventsScreen() {
       tab="events"
       action={
         <ExportButton
-          ignores={variable === '' ? undefined : `the variable ${variable}`}
+          ignores={variable === '' ? undefined : `variable ${variable}`}
           request={(format, signal) => cairn.exportEvents({ query: { ...query, format }, signal })}
         />
       }
@@ -118,15 +119,15 @@ export function EventsScreen() {
           }
         />
         {live.isSampled && live.counted && (
-          <Alert color="yellow" py="xs" title="More arrives than can be shown">
-            This is a sample of the latest. The counters are exact: {countOf(live.counted.created, 'event')}{' '}
-            created and {countText(live.counted.rejected)} rejected since {secondsText(live.counted.since)}.
+          <Alert color="yellow" py="xs" title="Showing a sample: events arrive too fast to show all of them">
+            The counters are exact: {countOf(live.counted.created, 'event')} created and{' '}
+            {countText(live.counted.rejected)} rejected since {secondsText(live.counted.since)}.
           </Alert>
         )}
         {live.isIncomplete && !live.isSampled && live.counted && (
           <Alert color="gray" py="xs" title="Some events are missing from this list">
             <Group gap="sm">
-              More arrived than could be shown for a time since {secondsText(live.counted.since)}.
+              Since {secondsText(live.counted.since)}, events arrived too fast to show all of them.
               <Button
                 size="xs"
                 variant="default"
@@ -135,7 +136,7 @@ export function EventsScreen() {
                   setReadings(readings + 1)
                 }}
               >
-                Read the list again
+                Reload list
               </Button>
             </Group>
           </Alert>
@@ -148,8 +149,7 @@ export function EventsScreen() {
         {events.isPending && <Loading lines={10} />}
         {variable && listed.length > 0 && (
           <Text size="sm" role="status">
-            {countText(shown.length)} of the {countOf(listed.length, 'event')} that are shown have{' '}
-            <bdi>{variable}</bdi>.
+            {countText(shown.length)} of {countOf(listed.length, 'loaded event')} match <bdi>{variable}</bdi>.
           </Text>
         )}
         {held.waiting > 0 && !isPaused && openedId === '' && (
@@ -184,7 +184,7 @@ function listedOf(items: readonly Event[], hasMore: boolean): Listed {
   return { newest: items[0] ?? null, oldest: last ?? null }
 }
 
-/** How the counters differ from the list: they count by receipt, and know neither customers nor variables. */
+/** How the counters differ from the list: they count by time of receipt, and not by customer or variable. */
 function countedNote({
   customer_id,
   variable,
@@ -195,14 +195,14 @@ function countedNote({
   time: ShownTime
 }): string | undefined {
   const notes = [
-    ...(time === 'occurred_at' ? ['by when they were received'] : []),
+    ...(time === 'occurred_at' ? ['by time received'] : []),
     ...(customer_id ? ['not filtered by customer'] : []),
     ...(variable ? ['not filtered by variable'] : []),
   ]
   return notes.length > 0 ? notes.join(', ') : undefined
 }
 
-/** The navigation begins otherwise once there are events. */
+/** The navigation changes once there are events. */
 function useNoteEvents(isAny: boolean) {
   const queryClient = useQueryClient()
   const key = useHasEventsKey()
@@ -237,7 +237,7 @@ function EventFilterLine({
     time !== '' && chip('time', 'occurred', () => set('time', '')),
   ]
   return (
-    <FilterLine
+    <SpanFilterLine
       label="Filter events"
       spans={spans}
       by={time === 'occurred' ? 'Occurred' : 'Received'}
@@ -253,8 +253,8 @@ function EventFilterLine({
             placeholder="All journeys"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
-            nothingFoundMessage="No journey has this name"
-            unknownMessage="There is no such journey."
+            nothingFoundMessage="No journey with this name"
+            unknownMessage="This workspace has no such journey."
           />
           <SearchedSelect
             label="Customer"
@@ -264,30 +264,30 @@ function EventFilterLine({
             placeholder="Name, your identifier or cus_…"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by customer' }}
-            nothingFoundMessage="No customer has this name or identifier"
-            unknownMessage="No such customer in this workspace."
+            nothingFoundMessage="No customer with this name or identifier"
+            unknownMessage="This workspace has no such customer."
           />
           <FilterField
             label="event_id"
-            description="The exact name, for example signed_up"
+            description="Exact event name, for example signed_up"
             monospace
             value={event_id}
             onChange={(value) => set('event_id', value)}
           />
           <SearchedSelect
-            label="Key"
+            label="Service key"
             source={keys}
             value={key_id}
             onChange={(value) => set('key_id', value)}
             placeholder="All keys"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by key' }}
-            nothingFoundMessage="No key has this name"
-            unknownMessage="There is no such key."
+            nothingFoundMessage="No key with this name"
+            unknownMessage="This workspace has no such key."
           />
           <FilterField
             label="Variable"
-            description="name=value, or any text, among the events that are shown"
+            description="name=value, or any text. Filters only the events loaded below."
             monospace
             value={variable}
             onChange={(value) => set('variable', value)}
@@ -336,7 +336,7 @@ function LiveButton({
       onClick={onToggle}
     >
       {isPaused ? (
-        `Paused${waiting > 0 ? `, ${countText(waiting)} wait` : ''}`
+        `Resume${waiting > 0 ? ` (${countText(waiting)} new)` : ''}`
       ) : (
         <>
           Live<VisuallyHidden component="span">, pause</VisuallyHidden>
@@ -346,7 +346,7 @@ function LiveButton({
   )
 }
 
-/** The event in the address, also one that is not in the list. */
+/** The event in the address, even if it is not in the list. */
 function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   const cairn = useCairn()
   const { openedId, movesIn, close } = useOpened('event')
@@ -395,12 +395,12 @@ function NoEvents({
         icon={<IconActivity />}
         action={
           <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-            See how to send the first event
+            Send your first event
           </Anchor>
         }
       >
-        Events appear here as soon as Cairn has answered your application’s createEvent calls. What was
-        refused is under Refused.
+        Events appear here as soon as your application sends createEvent requests. Rejected requests are on
+        the Rejected tab.
       </EmptyState>
     )
   }
@@ -408,7 +408,7 @@ function NoEvents({
   const isLongest = spans.values.last === '7d' && !spans.values.received_from
   return (
     <EmptyState
-      title="Nothing arrived"
+      title="No events in this time range"
       icon={<IconFilter />}
       action={
         <Button
@@ -421,7 +421,7 @@ function NoEvents({
             })
           }
         >
-          {isLongest ? 'Look at all of them' : 'Look at the last 7 days'}
+          {isLongest ? 'Show all events' : 'Show the last 7 days'}
         </Button>
       }
     >

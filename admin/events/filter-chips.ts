@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ChoiceSource } from '../parts/searched-select.tsx'
 
 /**
- * What a chip says of something that the address names by its identifier: its name once that is known, the identifier where
- * there is no such thing.
+ * The text of a chip for an identifier in the address: the name once it has loaded, or the identifier if it does not exist.
  */
 export function useChipText(source: ChoiceSource, value: string): string {
   const { data } = useQuery({

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'react-router'
 import { Page } from '../parts/page.tsx'
 import { useMembership } from '../session/session.ts'
 
-/** What happens, and what was refused: two pages of one thing, which keep their span and the filters that both have. */
+/** The Events and Rejected tabs, which share their time range and common filters. */
 export function HappeningPage({
   tab,
   action,
@@ -19,8 +19,8 @@ export function HappeningPage({
   for (const name of ['event', 'refusal']) shared.delete(name)
   const query = shared.size > 0 ? `?${shared}` : ''
   return (
-    <Page title={tab === 'events' ? 'Events' : 'Refused'} action={action}>
-      <nav className="tabs" aria-label="What happens">
+    <Page title={tab === 'events' ? 'Events' : 'Rejected requests'} action={action}>
+      <nav className="tabs" aria-label="Events and rejected requests">
         <Link
           to={`/w/${workspace_id}/events${query}`}
           {...(tab === 'events' && { 'aria-current': 'page' as const })}
@@ -31,7 +31,7 @@ export function HappeningPage({
           to={`/w/${workspace_id}/events/refused${query}`}
           {...(tab === 'refused' && { 'aria-current': 'page' as const })}
         >
-          Refused
+          Rejected
         </Link>
       </nav>
       {children}

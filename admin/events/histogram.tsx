@@ -10,15 +10,15 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { barsOf, type Span } from './span.ts'
 
-/** What the counters know: neither customers nor variables. */
+/** The filters that the counters support: not customer or variable. */
 type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
 
-/** Events by what became of them, and what is in no count of events: requests rejected as a whole, and registrations. */
+/** Events by outcome, and rejections that are not counted as events: whole requests, and registrations. */
 type Counts = { created: number; duplicate: number; rejected: number; requests: number; customers: number }
 
 type Bar = Counts & { from: Date; to: Date }
 
-/** In the order in which they are stacked, with the series of colours that each has. */
+/** In stacking order, each with its series color. */
 const parts: { name: keyof Counts; label: string; color: number; isShownAtNone?: true }[] = [
   { name: 'created', label: 'created', color: 1, isShownAtNone: true },
   { name: 'duplicate', label: 'duplicate', color: 2 },
@@ -28,9 +28,9 @@ const parts: { name: keyof Counts; label: string; color: number; isShownAtNone?:
 ]
 
 /**
- * How many events were created, duplicate and rejected in each part of the span, and how many requests were rejected. A part that is pressed becomes the span, and so do
- * several over which somebody draws.
- * @param note what the counts leave out of account
+ * A histogram of created, duplicate and rejected events and of rejected requests. Clicking a bar zooms into it, dragging over
+ * several zooms into these.
+ * @param note which filters the counts do not apply
  */
 export function Histogram({
   span,
@@ -43,7 +43,7 @@ export function Histogram({
   filter: Counted
   note?: string | undefined
   onZoom: (from: Date, to: Date) => void
-  /** Undefined where nothing was zoomed into. */
+  /** Undefined if the histogram is not zoomed in. */
   onZoomOut?: (() => void) | undefined
 }) {
   const cairn = useCairn()
@@ -62,7 +62,7 @@ export function Histogram({
     setDrawn(undefined)
     if (!drawn) return
     const { from, to } = spanOf(drawn)
-    // One alone is pressed.
+    // A single bar is a click.
     if (drawn.begin.from.getTime() !== drawn.end.from.getTime()) onZoom(from, to)
   }
   return (
@@ -108,7 +108,7 @@ export function Histogram({
                 data-drawn={isDrawn(drawn, bar) || undefined}
                 onClick={() => onZoom(from, to)}
                 onPointerDown={({ currentTarget, pointerId }) => {
-                  // Else a finger would stay with the part on which it began.
+                  // Otherwise touch events would stay captured by the first bar.
                   if (currentTarget.hasPointerCapture(pointerId))
                     currentTarget.releasePointerCapture(pointerId)
                   setDrawn({ begin: bar, end: bar })
@@ -135,10 +135,10 @@ export function Histogram({
   )
 }
 
-/** Over what somebody draws, from where it was begun to where it is. */
+/** The bars that are being dragged over, from the first to the current one. */
 type Drawn = { begin: Bar; end: Bar }
 
-/** In either direction. */
+/** For dragging in either direction. */
 function spanOf({ begin, end }: Drawn): { from: Date; to: Date } {
   return begin.from < end.from ? { from: begin.from, to: end.to } : { from: end.from, to: begin.to }
 }
@@ -149,7 +149,7 @@ function isDrawn(drawn: Drawn | undefined, { from }: Bar): boolean {
   return from >= span.from && from < span.to
 }
 
-/** Never so small that it cannot be seen: one refused among a million is what somebody looks for. */
+/** At least 2 px high: one rejected event in a million is exactly what people look for. */
 function Part({ count, most, color }: { count: number; most: number; color: number }) {
   const height = `max(2px, ${(count / most) * 100}%)`
   return <div style={{ width: '100%', background: `var(--series-${color})`, height, flexShrink: 0 }} />
@@ -176,7 +176,7 @@ async function readBars(
         signal,
       }),
     ),
-    // Requests that are rejected as a whole are in no counter of events.
+    // Requests that are rejected as a whole are not in the event counters.
     seesRefusals
       ? taken(
           cairn.getRefusalSummary({

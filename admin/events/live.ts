@@ -7,37 +7,37 @@ type Query = NonNullable<OperationRequest<'listEvents'>['query']>
 
 const everyMs = 2000
 
-/** A turn reads so many pages; what comes faster is sampled. */
+/** Maximum pages read per poll; if more arrive, they are sampled. */
 const pagesPerTurn = 3
 const pageLimit = 200
 
-/** In one turn a sample shows so many of the latest. */
+/** Number of events in a sample. */
 const sampleLimit = 50
 
-/** What is committed late on another server is looked for so far back; what is known already is left out. */
+/** How far back to look for events that another replica committed late; known events are skipped. */
 const lateMs = 10_000
 
 /**
- * So many pages, of so many each, are read to look for it. Most of them are events that were there before, which is no
- * measure of what arrives: only a later turn tells whether that is too much.
+ * Maximum pages, and events per page, read to look for late commits. Most of these events are known already, so they do not
+ * show how much arrives: only the next poll decides whether to sample.
  */
 const latePages = 10
 const latePageLimit = 500
 
-/** So many are held for who does not look at them. */
+/** Maximum events held back while nobody looks at the top of the list. */
 const heldLimit = 1000
 
 export type Live = {
-  /** What has arrived since the list was read, the latest first. */
+  /** Events received since the list was read, the latest first. */
   arrived: readonly Event[]
-  /** Whether more arrives at the moment than is shown. */
+  /** Whether more events arrive at the moment than are shown. */
   isSampled: boolean
-  /** Whether some of what has arrived since it began is missing, because more arrived than could be shown. */
+  /** Whether some events received since the start are missing because of sampling. */
   isIncomplete: boolean
-  /** How many the counters have, exactly, since it began; undefined while nothing is counted. */
+  /** The exact counters since the start; undefined until they were read. */
   counted: { created: number; rejected: number; since: Date } | undefined
   error: unknown
-  /** Whether the last turn had an answer. */
+  /** Whether the last poll succeeded. */
   isRunning: boolean
 }
 
@@ -51,10 +51,10 @@ const nothing: Live = {
 }
 
 /**
- * Follows what arrives, while the page is in sight: a cursor that walks forward, every two seconds, so that nothing is left
- * out. Where more arrives than a turn can read, it goes on with the latest and says so.
- * @param options.key what is followed; a new one begins anew
- * @param options.listed where the list that is shown begins and ends; undefined: not yet
+ * Live events, while the page is visible: polls forward from a cursor every two seconds, so that no event is missed. If more
+ * arrive than a poll can read, it continues with a sample of the latest and reports that.
+ * @param options.key identifies what is followed; a new key restarts
+ * @param options.listed where the shown list starts and ends; undefined until it has loaded
  */
 export function useLive(
   cairn: PersonClient,
@@ -65,7 +65,7 @@ export function useLive(
   start.current = listed
   const isKnown = listed !== undefined
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the query, and where the list ended when it began is enough.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key covers the query, and only the initial end of the list matters.
   useEffect(() => {
     setLive(nothing)
     if (!isOn || !start.current) return
@@ -76,13 +76,12 @@ export function useLive(
   return live
 }
 
-/** Who reads further down keeps the place: the list is not moved under them. */
+/** Scroll position below which new events are held back, so that the list does not move under the reader. */
 const topPixels = 160
 
 /**
- * What has arrived, for a list that moves under nobody: it is shown while somebody is at the top of the list, and waits
- * otherwise.
- * @param options.listed what the list has without it
+ * Splits live events into shown and waiting ones: they are shown while the viewer is at the top of the list, and wait otherwise.
+ * @param options.listed the events of the list itself
  */
 export function useHeld(
   arrived: readonly Event[],
@@ -91,7 +90,7 @@ export function useHeld(
   const [shown, setShown] = useState<readonly Event[]>([])
   useEffect(() => {
     const isReading = window.scrollY > topPixels || document.querySelector('.event-rows :focus-visible')
-    // Nothing: it has begun anew.
+    // None: it was restarted.
     if (arrived.length === 0 || !(isHeld || isReading)) setShown(arrived)
   }, [arrived, isHeld])
   const known = new Set([...shown, ...listed].map(({ id }) => id))
@@ -102,12 +101,18 @@ export function useHeld(
   }
 }
 
-/** The first events of the list: the newest, and the last before others that are not looked at; null where there is none. */
+/** The first and the last event of the list's first page; null if there is none. */
 export type Listed = { newest: Event | null; oldest: Event | null }
 
-type Tell = (change: (live: Live) => Live) => void
+type Update = (change: (live: Live) => Live) => void
 
-async function follow(cairn: PersonClient, query: Query, listed: Listed, signal: AbortSignal, tell: Tell) {
+async function follow(
+  cairn: PersonClient,
+  query: Query,
+  listed: Listed,
+  signal: AbortSignal,
+  update: Update,
+) {
   const { journey_id, event_id, key_id } = query
   let position: Query | undefined
   const counters = {
@@ -128,7 +133,7 @@ async function follow(cairn: PersonClient, query: Query, listed: Listed, signal:
       const counted = { created, rejected: sums.rejected - first.rejected, since }
       const grown = created - before
       before = created
-      // The counters say when a turn can read all again.
+      // The counters show when a poll can read everything again.
       if (isSampling && grown < (pagesPerTurn - 1) * pageLimit) isSampling = false
       const isSample = isSampling
       const turn: Turn = isSample
@@ -138,7 +143,7 @@ async function follow(cairn: PersonClient, query: Query, listed: Listed, signal:
           : await begun(cairn, query, listed, signal)
       isSampling = turn.isBehind
       position = turn.position
-      tell((live) => ({
+      update((live) => ({
         arrived: merged(turn.events, live.arrived),
         isSampled: turn.isBehind,
         isIncomplete: live.isIncomplete || isSample,
@@ -148,7 +153,7 @@ async function follow(cairn: PersonClient, query: Query, listed: Listed, signal:
       }))
     } catch (error) {
       if (signal.aborted) return
-      tell((live) => ({ ...live, error, isRunning: false }))
+      update((live) => ({ ...live, error, isRunning: false }))
     }
     await pause(signal)
   }
@@ -156,7 +161,7 @@ async function follow(cairn: PersonClient, query: Query, listed: Listed, signal:
 
 type Turn = { events: Event[]; position: Query; isBehind: boolean }
 
-/** What was committed late, after the list was read and with a place in it, and what has arrived since. */
+/** The first poll: late commits that belong into the list, and events received since it was read. */
 async function begun(
   cairn: PersonClient,
   query: Query,
@@ -169,14 +174,14 @@ async function begun(
   const turn = await walked(cairn, { ...query, received_from }, signal, pages)
   if (!newest) return turn
   return {
-    // What comes before the oldest of the list is behind its end.
+    // Older events belong after the end of the list.
     events: turn.events.filter(({ id }) => !oldest || id > oldest.id),
     position: turn.isBehind ? { received_from: newest.received_at } : turn.position,
     isBehind: false,
   }
 }
 
-/** All from a position on, as far as a turn reads. */
+/** All events from a position on, up to the limit of a poll. */
 async function walked(
   cairn: PersonClient,
   query: Query,
@@ -200,7 +205,7 @@ async function walked(
   return { events, position: { ...from(query), ...(cursor && { cursor }) }, isBehind: true }
 }
 
-/** The latest alone, and where to go on once a turn can read all again. */
+/** Only the latest events, and the position from which to continue once a poll can read everything again. */
 async function sampled(cairn: PersonClient, query: Query, signal: AbortSignal): Promise<Turn> {
   const { data } = await taken(cairn.listEvents({ query: { ...query, limit: sampleLimit }, signal }))
   const [latest] = data
@@ -221,7 +226,7 @@ function startOf(newest: Event | null, received_from: string | undefined): strin
   return new Date(ms).toISOString()
 }
 
-/** Both, each once, the latest first: the order of arrival is that of `id`. */
+/** Both lists without duplicates, the latest first: `id` is in the order of receipt. */
 export function merged(some: readonly Event[], others: readonly Event[]): Event[] {
   const all = new Map([...others, ...some].map((event) => [event.id, event]))
   return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, heldLimit)
@@ -235,7 +240,7 @@ async function countedSince(cairn: PersonClient, filter: object, since: Date, si
   return { created: total.created, rejected: total.rejected }
 }
 
-/** Two seconds, and on until the page is in sight. */
+/** Waits two seconds, and then until the page is visible. */
 async function pause(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = () => {

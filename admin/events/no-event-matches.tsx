@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { EmptyState } from '../parts/empty-state.tsx'
 
-/** Stands where a list of events will be, once its filters let one through. */
+/** Shown if no event matches the filters of a list. */
 export function NoEventMatches({ onClear }: { onClear: () => void }) {
   return (
     <EmptyState
-      title="No event matches these filters"
+      title="No events match these filters"
       icon={<IconFilter />}
       action={
         <Button variant="default" onClick={onClear}>
@@ -14,7 +14,7 @@ export function NoEventMatches({ onClear }: { onClear: () => void }) {
         </Button>
       }
     >
-      An event_id is compared exactly, upper and lower case included.
+      An event_id must match exactly, including case.
     </EmptyState>
   )
 }

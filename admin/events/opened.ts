@@ -2,10 +2,10 @@ import { useSearchParams } from 'react-router'
 import { type FilterReader, text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 
-/** Moves to the next one of the list, or the previous one; undefined where there is none. */
+/** Moves to the next or previous item of the list; undefined at its ends. */
 export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
 
-/** What of a list is open beside it, by its identifier in the address: to be handed on, and closed by the way back. */
+/** The item of a list that is open in a drawer, by its identifier in the address: it can be shared, and Back closes it. */
 export function useOpened(name: 'event' | 'refusal') {
   const [, setParameters] = useSearchParams()
   const { values } = useFilters<Record<string, FilterReader>>({ [name]: text })
@@ -23,7 +23,7 @@ export function useOpened(name: 'event' | 'refusal') {
   return {
     openedId,
     open: (id: string) => change(id, false),
-    /** From what is open to its neighbours in a list, nowhere where it is not in it. */
+    /** Moves from the open item to its neighbors in a list; none if it is not in the list. */
     movesIn(ids: readonly string[]): Moves {
       const index = ids.indexOf(openedId)
       const moveTo = (place: number) => {
@@ -32,7 +32,7 @@ export function useOpened(name: 'event' | 'refusal') {
       }
       return { next: moveTo(index + 1), previous: moveTo(index - 1) }
     },
-    /** @param others parameters to set with it */
+    /** @param others further parameters to set */
     close: (others?: Record<string, string>) => change('', true, others),
   }
 }

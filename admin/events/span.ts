@@ -7,14 +7,14 @@ const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const day_ms = 24 * hour_ms
 
-/** The spans that end now, by what stands in the address, where nothing stands for a day. */
+/** The spans that end now, by their value in the address; the default is 24 hours. */
 export const lastSpans = [
   { value: '1h', label: '1 h', ms: hour_ms, text: 'the last hour' },
   { value: '', label: '24 h', ms: day_ms, text: 'the last 24 hours' },
   { value: '7d', label: '7 d', ms: 7 * day_ms, text: 'the last 7 days' },
 ] as const
 
-/** The filters by which a screen knows its span. */
+/** The filters that select a span. */
 export const spanReaders = { last: oneOf(['1h', '7d']), received_from: instant, received_to: instant }
 
 export type SpanFilters = Filters<keyof typeof spanReaders>
@@ -22,15 +22,15 @@ export type SpanFilters = Filters<keyof typeof spanReaders>
 /** A span of time. */
 export type Span = {
   fromMs: number
-  /** Undefined: it ends now, and goes on. */
+  /** Undefined for an open end. */
   toMs: number | undefined
-  /** As the query of a list, by receipt. */
+  /** As a query by time of receipt. */
   query: { received_from: string; received_to?: string }
   /** In a sentence: `the last 24 hours`. */
   text: string
 }
 
-/** The span in the address. One that ends now begins where it did when it was chosen, or this screen opened. */
+/** The span in the address. The start of a span that ends now is fixed when it is selected or the screen is opened. */
 export function useSpan({ values: { last, received_from, received_to } }: SpanFilters): Span {
   return useMemo(() => {
     const from = Date.parse(received_from)
@@ -50,15 +50,15 @@ export function useSpan({ values: { last, received_from, received_to } }: SpanFi
   }, [last, received_from, received_to])
 }
 
-/** The span by when events occurred. */
+/** The span as a query by time of occurrence. */
 export function occurredWithin({ query: { received_from, received_to } }: Span) {
   return { occurred_from: received_from, ...(received_to !== undefined && { occurred_to: received_to }) }
 }
 
-/** Older ones are counted by the hour alone (contract: `getActivity`); with an hour to spare. */
+/** Older periods have hourly counters only (contract: `getActivity`); with an hour of margin. */
 const countedByMinute_ms = 8 * day_ms - hour_ms
 
-/** The periods in which a span is counted, and how many of them make a bar: at most sixty bars, all of one length. */
+/** The period of the counters for a span, and how many periods make a bar: at most 60 bars of equal length. */
 export function barsOf({ fromMs, toMs = Date.now() }: Span) {
   const length = Math.max(minute_ms, toMs - fromMs)
   const age = Date.now() - fromMs

@@ -2,10 +2,10 @@ import type { Schemas } from '../../client/person.ts'
 
 type Variables = Schemas['Event']['custom_variables']
 
-/** Longer ones are cut by the row that shows them. */
+/** Maximum characters; rows truncate shorter texts than this. */
 const limit = 200
 
-/** The variables of an event in one line: `plan pro · seats 12`. */
+/** The custom variables of an event in one line: `plan pro · seats 12`. */
 export function variablesText(variables: Variables): string {
   if (variables === null) return ''
   if (typeof variables === 'string') return variables.slice(0, limit)
@@ -17,12 +17,12 @@ export function variablesText(variables: Variables): string {
   return text.slice(0, limit)
 }
 
-/** A value as it is written in a filter: a string as it stands, all else as JSON. */
+/** A value as written in a filter: strings as they are, anything else as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Whether an event has a variable of this value, `plan=pro`; without a `=`, whether the text is anywhere in them. */
+/** Whether an event has a variable with this value, `plan=pro`; without `=`, whether its variables contain the text. */
 export function hasVariable(variables: Variables, wanted: string): boolean {
   if (variables === null) return false
   const end = wanted.indexOf('=')

@@ -7,7 +7,7 @@ type CodeBlockProps = {
   code: string
 }
 
-/** Code to select or copy. What is too wide is reached by scrolling, by keyboard too. */
+/** Code to select or copy. Wide code scrolls, also by keyboard. */
 export function CodeBlock({ label, code }: CodeBlockProps) {
   return (
     <Paper withBorder>

@@ -15,8 +15,8 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { RejectedRequests } from './rejected-requests.tsx'
 
 /**
- * Waits for events of the journey while the page is visible, and shows and announces the latest within a second of
- * its arrival.
+ * Waits for events of the journey while the page is visible. Shows and announces the latest one within a second of its
+ * receipt.
  */
 export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
@@ -26,7 +26,7 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   const { data, error } = useQuery({
     queryKey: useWorkspaceKey('events', 'latest', journey_id),
     queryFn: ({ signal }) => taken(cairn.listEvents({ query: { journey_id, limit: 1 }, signal })),
-    // Who is refused asks less often: somebody has to do something first.
+    // Polls less often after a problem, which somebody has to fix first.
     refetchInterval: ({ state }) => (state.error instanceof ProblemError ? 5000 : 500),
     staleTime: 0,
   })
@@ -45,7 +45,7 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
         p="md"
         mih={96}
         role="status"
-        aria-label="Events that arrive"
+        aria-label="Live events"
         style={event && { borderColor: 'var(--mantine-color-green-filled)', borderWidth: 2 }}
       >
         <Group align="flex-start" wrap="nowrap">
@@ -58,15 +58,13 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
             ) : (
               <>
                 <Text fw={500}>Waiting for the first event in {name}…</Text>
-                <Text size="sm">It appears here by itself as soon as it is stored.</Text>
+                <Text size="sm">It appears here as soon as it is stored.</Text>
               </>
             )}
             {error && (
               <Text size="sm" mt="xs">
-                {error instanceof ProblemError
-                  ? error.problem.detail
-                  : 'Cairn does not answer at the moment.'}{' '}
-                This page goes on trying.
+                {error instanceof ProblemError ? error.problem.detail : 'Cannot reach Cairn at the moment.'}{' '}
+                Retrying…
               </Text>
             )}
           </Box>
@@ -82,18 +80,18 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
           <Group gap="lg">
             {journey.steps.length > 0 ? (
               <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
-                See the report of {name}
+                View report of {name}
               </Anchor>
             ) : (
               <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}/settings`}>
-                Define the steps of {name}
+                Define steps of {name}
               </Anchor>
             )}
             <Anchor component={Link} to={`/w/${workspace_id}/customers`}>
-              See your customers
+              View customers
             </Anchor>
             <Anchor component={Link} to={`/w/${workspace_id}/events?journey_id=${journey_id}`}>
-              See the events of {name}
+              View events of {name}
             </Anchor>
           </Group>
         </Box>
@@ -102,21 +100,20 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   )
 }
 
-/** What to look at where not even a rejected request appears. */
+/** Troubleshooting if not even a rejected request appears. */
 function NothingAppears({ seesRejections }: { seesRejections: boolean }) {
   const { workspace_id } = useMembership()
   return (
     <Text size="sm" c="dimmed">
       {seesRejections
-        ? 'If your request is rejected, it appears here too, with the reason. '
-        : 'Rejected requests are shown to owners and admins of the workspace. '}
-      If nothing appears, look at the answer that your program gets. 401 unauthorized: Cairn does not know the
-      key, and cannot tell whose request it was; compare it with those under{' '}
+        ? 'Rejected requests appear here too, with the reason. '
+        : 'Rejected requests are shown only to owners and admins of the workspace. '}
+      If nothing appears, check the response that your program receives. With 401 unauthorized, the key is
+      unknown: compare it with those under{' '}
       <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
         Service keys
       </Anchor>
-      . No answer at all: the program does not reach this server; compare the address with the one in the
-      code.
+      . Without any response, the program cannot reach this server: compare its URL with the one in the code.
     </Text>
   )
 }
@@ -134,7 +131,7 @@ function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyN
   return (
     <>
       <Text fw={500} mb="xs" style={{ overflowWrap: 'anywhere' }}>
-        {event.event_id} has arrived in {journeyName}
+        {event.event_id} received in {journeyName}
       </Text>
       <Stack component="dl" gap="xs" m={0}>
         <Fact name="Customer">
@@ -144,13 +141,13 @@ function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyN
           {customer && <> – {customer.client_customer_id}</>}
         </Fact>
         <Fact name="Received">
-          <Instant at={event.received_at} />
+          <Instant at={event.received_at} relative />
         </Fact>
-        <Fact name="Event">
-          <Identifier value={event.id} label="id of the event" />
+        <Fact name="Event ID">
+          <Identifier value={event.id} label="event ID" />
         </Fact>
         <Fact name="Custom variables">
-          {event.custom_variables === null ? 'none' : <JsonView value={event.custom_variables} />}
+          {event.custom_variables === null ? 'None' : <JsonView value={event.custom_variables} />}
         </Fact>
       </Stack>
       <Text size="sm" mt="xs">

@@ -1,14 +1,14 @@
-/** What the code is filled in with. */
+/** The values filled into the code. */
 export type CodeValues = {
   baseUrl: string
   journey_id: string
-  /** Undefined while there is none: the code then has a placeholder. */
+  /** Undefined if there is none: the code then has a placeholder. */
   serviceKey: string | undefined
 }
 
 const placeholder = '$CAIRN_SERVICE_KEY'
 
-/** Commands for a shell like bash, with nothing but curl and sed. Without a key they read the variable CAIRN_SERVICE_KEY. */
+/** Commands for a shell such as bash that use only curl and sed. Without a key they read the variable CAIRN_SERVICE_KEY. */
 export function curlCommands({ baseUrl, journey_id, serviceKey }: CodeValues): string {
   const customer = { ...firstCustomer, journey_id }
   const event = { journey_id, customer_id: '$CUSTOMER_ID', ...firstEvent('curl') }
@@ -88,7 +88,7 @@ function firstEvent(sent_from: string) {
   return { event_id: 'first_event', custom_variables: { sent_from } }
 }
 
-/** JSON with two fields a line, under each other behind `  -d '`. */
+/** JSON with two fields per line, aligned after `  -d '`. */
 function wrapped(body: object): string {
   const fields = Object.entries(body).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)
   const lines: string[] = []
@@ -96,7 +96,7 @@ function wrapped(body: object): string {
   return `{${lines.join(',\n       ')}}`
 }
 
-/** As one word of a shell, whatever is in it. */
+/** Quotes any text as a single shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -19,7 +19,7 @@ import { EventWatch } from './event-watch.tsx'
 import { browserModule, curlCommands, serverModule } from './first-event-code.ts'
 import { KeyChoice, useKeyForCode } from './key-choice.tsx'
 
-/** How to send a first event, with real values filled in, and whether it has arrived. */
+/** How to send a first event, with real values filled in, and the event once it is received. */
 export function FirstEventScreen() {
   const cairn = useCairn()
   const { workspace_id, canChange } = useMembership()
@@ -27,7 +27,7 @@ export function FirstEventScreen() {
   const choices = useJourneyChoices('active')
   const [isCreating, setIsCreating] = useState(false)
   const wanted = filters.values.journey
-  // The one that the address names, else the newest active one; null where there is none.
+  // The journey in the address, otherwise the newest active one; null if there is none.
   const journey = useQuery({
     queryKey: useWorkspaceKey('journeys', 'of-first-event', wanted),
     queryFn: async ({ signal }) => {
@@ -42,7 +42,7 @@ export function FirstEventScreen() {
   return (
     <Page
       title="Send your first event"
-      description="Run the code where your program will run, and watch the event arrive."
+      description="Run this code where your program will run, and watch the event arrive."
     >
       {journey.isPending && <Loading lines={8} />}
       {error && !isUnknown && <ProblemAlert error={error} onRetry={() => journey.refetch()} />}
@@ -53,8 +53,8 @@ export function FirstEventScreen() {
           action={canChange && <Button onClick={() => setIsCreating(true)}>Create journey</Button>}
         >
           {canChange
-            ? 'An event belongs to a journey. Create one first, for example Onboarding.'
-            : 'An event belongs to a journey. An owner or an admin of the workspace can create one.'}
+            ? 'Every event belongs to a journey. Create one first, for example Onboarding.'
+            : 'Every event belongs to a journey. An owner or admin of the workspace can create one.'}
         </EmptyState>
       )}
       {(current || isUnknown) && (
@@ -62,22 +62,22 @@ export function FirstEventScreen() {
           <Stack gap="md" miw={0}>
             <SearchedSelect
               label="Journey"
-              placeholder="Choose a journey"
+              placeholder="Select a journey"
               source={choices}
               value={current?.status === 'active' ? current.journey_id : ''}
               known={current ? journeyChoice(current) : undefined}
               onChange={(journey_id) => filters.set('journey', journey_id)}
               allowDeselect={false}
-              nothingFoundMessage="No active journey has this name"
+              nothingFoundMessage="No active journey with this name"
               maw={400}
             />
             {current?.status === 'active' ? (
-              // Keys of one workspace must not be shown in another.
+              // Keyed by workspace: its keys must not be shown in another one.
               <CodeTabs key={workspace_id} journey_id={current.journey_id} />
             ) : (
               <Text>
-                The journey that this address names is archived or not in this workspace. Choose another one,
-                or restore it under{' '}
+                The journey in the address is archived or not in this workspace. Select another one, or
+                restore it under{' '}
                 <Anchor component={Link} to={`/w/${workspace_id}/journeys?status=archived`}>
                   Journeys
                 </Anchor>
@@ -88,7 +88,7 @@ export function FirstEventScreen() {
           {current?.status === 'active' && (
             <section aria-labelledby="arrival-heading">
               <Title order={2} size="h4" id="arrival-heading" mb="sm">
-                What arrives
+                Live events
               </Title>
               <EventWatch key={current.journey_id} journey={current} />
             </section>
@@ -107,7 +107,7 @@ export function FirstEventScreen() {
   )
 }
 
-/** The examples. The tab is in the query string. */
+/** The code examples. The tab is in the query string. */
 function CodeTabs({ journey_id }: { journey_id: string }) {
   const [search, setSearch] = useSearchParams()
   const [keyId, setKeyId] = useState<string>()
@@ -120,7 +120,7 @@ function CodeTabs({ journey_id }: { journey_id: string }) {
   return (
     <>
       <ProblemAlert error={key.error} onRetry={() => key.refetch()} />
-      {/* What was none before may have been made since. */}
+      {/* A missing key may have been created since. */}
       <KeyChoice current={key.data === null && key.isFetching ? undefined : key.data} onChange={setKeyId} />
       <Tabs
         value={current}
@@ -156,28 +156,28 @@ function CodeTabs({ journey_id }: { journey_id: string }) {
 }
 
 const installation =
-  "Install the package cairn-client first: npm pack --workspace client in Cairn's folder makes cairn-client-1.0.0.tgz, and npm install ./cairn-client-1.0.0.tgz puts it into your project."
+  "First install the package cairn-client: run npm pack --workspace client in Cairn's directory to create cairn-client-1.0.0.tgz, then npm install ./cairn-client-1.0.0.tgz in your project."
 
 const examples = [
   {
     value: 'curl',
     label: 'curl',
     codeLabel: 'curl commands',
-    hint: 'Paste this into a shell such as bash. It registers a customer, takes the customer_id out of the answer, and sends an event of that customer.',
+    hint: 'Paste this into a shell such as bash. It registers a customer, reads the customer_id from the response, and sends an event for that customer.',
     codeOf: curlCommands,
   },
   {
     value: 'browser',
-    label: 'In a browser',
+    label: 'Browser',
     codeLabel: 'TypeScript for a browser',
     hint: installation,
     codeOf: browserModule,
   },
   {
     value: 'server',
-    label: 'On a server',
+    label: 'Server',
     codeLabel: 'TypeScript for a server',
-    hint: `${installation} Outside of a first try, read the key from the environment: a secret one must not stand in the source.`,
+    hint: `${installation} In production, read the key from an environment variable: never put a secret key in source code.`,
     codeOf: serverModule,
   },
 ] as const

@@ -11,7 +11,7 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
 type ServiceKey = Schemas['ServiceKey']
 
-/** The publishable keys that work; of a secret one nobody knows the key any more. */
+/** The active publishable keys; secret keys cannot be shown. */
 function useUsableKeys() {
   const cairn = useCairn()
   return (query: { search?: string; limit: number }, signal: AbortSignal) =>
@@ -22,8 +22,7 @@ function useUsableKeys() {
 }
 
 /**
- * The key that the code holds: the one that was chosen, else the newest that works, and of those one that pages of every
- * origin may use.
+ * The key in the code: the selected one, otherwise the newest active one, preferably without allowed origins.
  */
 export function useKeyForCode(chosenId: string | undefined) {
   const usableKeys = useUsableKeys()
@@ -37,14 +36,13 @@ export function useKeyForCode(chosenId: string | undefined) {
 }
 
 /**
- * Which key the code holds, and another to choose. Makes one where there is none, and then no more: it can be shown again
- * at any time.
+ * Selects the key in the code. Offers to create one only if there is none: a publishable key can be shown again at any time.
  */
 export function KeyChoice({
   current,
   onChange,
 }: {
-  /** Null where there is none that works, undefined while that is not known. */
+  /** Null if there is no active one, undefined while that is unknown. */
   current: ServiceKey | null | undefined
   onChange: (key_id: string) => void
 }) {
@@ -80,7 +78,7 @@ export function KeyChoice({
           known={choiceOf(current)}
           onChange={onChange}
           allowDeselect={false}
-          nothingFoundMessage="No publishable key that works has this name"
+          nothingFoundMessage="No active publishable key with this name"
           maw={400}
         />
       )}
@@ -88,23 +86,23 @@ export function KeyChoice({
         <Group gap="sm">
           {canChange && (
             <Button loading={make.isPending} onClick={() => make.mutate()}>
-              Make a key
+              Create key
             </Button>
           )}
           <Text size="sm" flex="1 1 16rem">
             {canChange
-              ? 'The code needs a key in place of $CAIRN_SERVICE_KEY. There is none that it could show yet.'
-              : 'The code needs a key in place of $CAIRN_SERVICE_KEY. An owner or an admin of the workspace can make one.'}
+              ? 'The code needs a publishable key in place of $CAIRN_SERVICE_KEY. There is none yet.'
+              : 'The code needs a publishable key in place of $CAIRN_SERVICE_KEY. An owner or admin of the workspace can create one.'}
           </Text>
         </Group>
       )}
       {current && (
         <Text size="sm">
-          It may only register customers and send events, so it is no secret.{' '}
+          It can only register customers and send events, so it is not secret.{' '}
           {current.allowed_origins.length > 0
-            ? `Only pages of ${current.allowed_origins.join(', ')} may use it. `
+            ? `Only pages from ${listFormat.format(current.allowed_origins)} may use it. `
             : ''}
-          A server that reads as well needs a secret key, made under{' '}
+          To also read data from a server, create a secret key under{' '}
           <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
             Service keys
           </Anchor>
@@ -115,6 +113,8 @@ export function KeyChoice({
     </Stack>
   )
 }
+
+const listFormat = new Intl.ListFormat('en')
 
 function choiceOf({ key_id, name, last_four }: ServiceKey): Choice {
   return { value: key_id, label: `${visibleName(name)} …${last_four}` }

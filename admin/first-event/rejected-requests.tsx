@@ -14,15 +14,15 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 /** Maximum requests shown, the newest first. */
 const limit = 5
 
-/** How often rejections are added up again: less often where they are many. */
+/** The interval at which rejections are summed up; longer if there are many. */
 const fast_ms = 1_000
 const slow_ms = 10_000
 const many = 1_000
 
 /**
- * What was rejected in the workspace, as it arrives, each request with its cause and what to do about it. For owners and
- * admins. Sums are read until there is a request to show: reading the requests themselves is noted in the audit log.
- * @param since when the latest event was stored; undefined where there is none
+ * Live rejected requests of the workspace, each with its cause and how to fix it. For owners and admins. Reads only sums until
+ * there is a request to show, because reading rejected requests is recorded in the audit log.
+ * @param since when the latest event was stored; undefined if there is none
  */
 export function RejectedRequests({ since }: { since: string | undefined }) {
   const cairn = useCairn()
@@ -55,8 +55,8 @@ export function RejectedRequests({ since }: { since: string | undefined }) {
           <IconX size={18} />
         </ThemeIcon>
         <Stack miw={0} flex={1} gap="xs">
-          <Text fw={500} role="status" aria-label="Requests that are rejected">
-            {since === undefined ? 'Rejected so far: ' : 'Rejected since then: '}
+          <Text fw={500} role="status" aria-label="Live rejected requests">
+            {since === undefined ? 'Rejected so far: ' : 'Rejected since this event: '}
             {rejectionText(kinds)}
           </Text>
           {requests.length > 0 && (
@@ -80,8 +80,8 @@ export function RejectedRequests({ since }: { since: string | undefined }) {
           {unsaved.length > 0 && <UnsavedRefusals unsaved={unsaved} groups={groups} />}
           <Anchor component={Link} size="sm" to={`/w/${workspace_id}/events/refused`}>
             {kept > requests.length && requests.length > 0
-              ? `All of them, ${countOf(kept - requests.length, 'more request')}`
-              : 'All that was rejected'}
+              ? `View ${countOf(kept - requests.length, 'more request')}`
+              : 'View all rejected requests'}
           </Anchor>
         </Stack>
       </Group>
@@ -89,7 +89,7 @@ export function RejectedRequests({ since }: { since: string | undefined }) {
   )
 }
 
-/** @param isFirstOfCode whether it says what to do; for those of the same code below it is the same */
+/** @param isFirstOfCode whether to show how to fix it, which is the same for all requests with the same code */
 function RejectedRequest({
   refusal,
   isFirstOfCode,
@@ -105,7 +105,7 @@ function RejectedRequest({
         <Text span inherit ff="monospace" fw={650}>
           {code}
         </Text>
-        <Instant at={received_at} />
+        <Instant at={received_at} relative />
       </Group>
       <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused?refusal=${refusal_id}`}>
         {operation} <bdi>{event_id}</bdi>

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { IconArchive } from '@tabler/icons-react'
 import { useMembership } from '../session/session.ts'
 
-/** Says that the workspace in the URL, which is archived, takes nothing. */
+/** Says that the workspace in the URL is archived. */
 export function ArchivedNotice() {
   const { role } = useMembership()
   return (
@@ -12,8 +12,8 @@ export function ArchivedNotice() {
       icon={<IconArchive size={18} aria-hidden />}
       title="This workspace is archived"
     >
-      It takes no new customers and events: programs that send to it are refused.{' '}
-      {role === 'owner' ? 'The menu of the workspace restores it.' : 'Its owners can restore it.'}
+      It accepts no new customers or events: requests to it are rejected.{' '}
+      {role === 'owner' ? 'You can restore it in the workspace menu.' : 'Its owners can restore it.'}
     </Alert>
   )
 }

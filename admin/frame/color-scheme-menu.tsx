@@ -4,10 +4,10 @@ import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
 const schemes = {
   light: { label: 'Light', Icon: IconSun },
   dark: { label: 'Dark', Icon: IconMoon },
-  auto: { label: 'As the system', Icon: IconDeviceDesktop },
+  auto: { label: 'System', Icon: IconDeviceDesktop },
 }
 
-/** Light, dark or as the system has it; kept by the browser. */
+/** Selects light, dark or the system's color scheme; stored by the browser. */
 export function ColorSchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { Icon } = schemes[colorScheme]

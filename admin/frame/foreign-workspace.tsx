@@ -5,13 +5,13 @@ import { visibleName } from '../parts/visible-name.ts'
 import { openSignIn } from '../session/sign-out.tsx'
 import { Gate } from './gate.tsx'
 
-/** Stands in place of a workspace that does not exist or is not the person's. */
+/** Shown instead of a workspace that does not exist or that the person is not a member of. */
 export function ForeignWorkspace({ session }: { session: Schemas['Session'] }) {
   const { workspaces, person } = session
   return (
     <Gate
-      title="There is no such workspace"
-      description={`Or ${person.email} is no member of it. Ask an owner or an admin of the workspace to invite this email.`}
+      title="Workspace not found"
+      description={`It does not exist, or ${person.email} is not a member of it. Ask an owner or admin of the workspace to invite this email.`}
     >
       {workspaces.length > 0 && (
         <>
@@ -28,7 +28,7 @@ export function ForeignWorkspace({ session }: { session: Schemas['Session'] }) {
         </>
       )}
       <Anchor component="button" type="button" ta="left" onClick={openSignIn}>
-        Sign in as somebody else
+        Sign in as someone else
       </Anchor>
     </Gate>
   )

@@ -17,27 +17,27 @@ import { Navigation } from './navigation.tsx'
 import { PersonMenu } from './person-menu.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
-// Of what it needs, nothing else is on the first view.
+// Not needed for the first view.
 const Notifications = lazy(() =>
   import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
 )
 
-// Instead of a workspace, after an address that is wrong.
+// Only for wrong addresses.
 const ForeignWorkspace = lazy(() =>
   import('./foreign-workspace.tsx').then((module) => ({ default: module.ForeignWorkspace })),
 )
 
-// Few workspaces are archived.
+// Rarely needed.
 const ArchivedNotice = lazy(() =>
   import('./archived-notice.tsx').then((module) => ({ default: module.ArchivedNotice })),
 )
 
-// Needed once a session has ended, if at all.
+// Needed only when a session has ended.
 const SignInForm = lazy(() =>
   import('../session/sign-in-form.tsx').then((module) => ({ default: module.SignInForm })),
 )
 
-/** What stands around every screen of a workspace. Sends those who are not signed in to do so first. */
+/** The frame around every screen of a workspace. Redirects to the sign-in page if nobody is signed in. */
 export function Frame() {
   const { workspaceId } = useParams()
   const { pathname, search } = useLocation()
@@ -79,14 +79,14 @@ export function Frame() {
   )
 }
 
-/** Keeps the page to one person: asks to sign in again when the session has ended, with all that has been typed kept. */
+/** Binds the page to one person: when the session has ended, asks to sign in again without losing typed text. */
 function SamePerson({ session, children }: { session: Schemas['Session']; children: ReactNode }) {
   const ended = useSessionEnded()
   const [person_id] = useState(session.person.person_id)
   const isSame = session.person.person_id === person_id
 
   useEffect(() => {
-    // Somebody else signed in, in another tab: nothing of this page is theirs.
+    // Somebody else signed in, in another tab, and must not see anything of this page.
     if (!isSame) location.reload()
   }, [isSame])
 
@@ -103,14 +103,14 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
         title="Sign in again"
       >
         <Text size="sm" mb="md">
-          Your session has ended. Sign in to go on where you are; what you typed is kept, and what was not
-          saved can be saved again.
+          Your session has ended. Sign in to continue where you left off. Nothing you typed is lost; save
+          again what was not saved.
         </Text>
         <Suspense fallback={<Loading lines={2} />}>
           <SignInForm email={session.person.email} />
         </Suspense>
         <Button variant="subtle" fullWidth mt="sm" onClick={openSignIn}>
-          Sign in as somebody else
+          Sign in as someone else
         </Button>
       </Modal>
     </>
@@ -135,7 +135,7 @@ function Shell() {
         padding={{ base: 'md', md: 'xl' }}
         transitionDuration={0}
       >
-        {/* The navigation's z-index is 101, and the header's menus open over it. */}
+        {/* Above the navigation (z-index 101), because the header's menus open over it. */}
         <AppShell.Header zIndex={102}>
           <Group h="100%" px="md" gap="sm" wrap="nowrap">
             <Burger
@@ -160,7 +160,7 @@ function Shell() {
             </Group>
           </Group>
         </AppShell.Header>
-        {/* Not displayed rather than moved away: what cannot be seen must not take the focus. */}
+        {/* Not rendered instead of moved off screen: what is invisible must not be focusable. */}
         <AppShell.Navbar aria-label="Workspace" {...(!navigationOpened && { visibleFrom: 'md' })}>
           <Navigation />
         </AppShell.Navbar>
@@ -190,12 +190,12 @@ function SkipLink() {
       className="skip-link"
       to="#main"
       onClick={(event) => {
-        // Nobody navigates: neither the address nor the history changes.
+        // Not a navigation: neither the address nor the history changes.
         event.preventDefault()
         document.getElementById('main')?.focus()
       }}
     >
-      Skip to the content
+      Skip to content
     </Link>
   )
 }

@@ -2,7 +2,7 @@ import { Box, Center, Group, Image, Paper, Stack, Text, Title } from '@mantine/c
 import type { ReactNode } from 'react'
 import { useArrival } from '../parts/arrival.ts'
 
-/** A screen outside a workspace, for example for signing in: one narrow card with a heading. */
+/** A screen outside of a workspace, for example to sign in: a narrow card with a heading. */
 export function Gate({
   title,
   description,
@@ -11,7 +11,7 @@ export function Gate({
 }: {
   title: string
   description?: ReactNode
-  /** Whether a field has the focus at once, instead of the heading. */
+  /** Whether a field has the initial focus, instead of the heading. */
   focusesField?: boolean
   children?: ReactNode
 }) {

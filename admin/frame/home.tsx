@@ -7,7 +7,7 @@ import { sessionQuery } from '../session/session.ts'
 import { SignOutButton } from '../session/sign-out.tsx'
 import { Gate } from './gate.tsx'
 
-/** The way from the bare address to the first workspace of the person, or to signing in. */
+/** Redirects from the root to the person's first workspace, or to the sign-in page. */
 export function HomeScreen() {
   const { data: session, error, refetch } = useQuery(sessionQuery)
   if (session) {
@@ -15,8 +15,8 @@ export function HomeScreen() {
     if (first) return <Navigate to={`/w/${first.workspace_id}/overview`} replace />
     return (
       <Gate
-        title="You are a member of no workspace"
-        description={`You are signed in as ${session.person.email}. Ask an owner or an admin of a workspace to invite this email, then open the link you are given.`}
+        title="You are not a member of any workspace"
+        description={`You are signed in as ${session.person.email}. Ask an owner or admin of a workspace to invite this email, then open the invitation link.`}
       >
         <SignOutButton />
       </Gate>

@@ -19,7 +19,7 @@ import { clockText } from '../parts/instant-text.ts'
 import { countText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
 
-/** By the path of a screen, the operation to begin with for who wants to do the same by a program. */
+/** By the path of a screen, the API operation to start with to do the same from a program. */
 const operations: Record<string, OperationId> = {
   'first-event': 'createEvent',
   overview: 'getActivity',
@@ -31,7 +31,7 @@ const operations: Record<string, OperationId> = {
   'audit-log': 'listAuditLog',
 }
 
-/** The screens of the workspace. Until it has an event, the first of them is how to send one. */
+/** Links to the screens of the workspace. Until it has an event, the first one is how to send one. */
 export function Navigation() {
   const { workspace_id, canChange } = useMembership()
   const { pathname } = useLocation()
@@ -87,7 +87,7 @@ export function Navigation() {
   )
 }
 
-/** How many were rejected lately, where that is unusual: in sight on every screen. */
+/** The number of recent rejections, shown on every screen if it is unusual. */
 function RefusedBadge() {
   const { data } = useRefusedShare()
   if (!data?.isUnusual) return null

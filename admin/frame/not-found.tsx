@@ -5,13 +5,13 @@ import { Page } from '../parts/page.tsx'
 import { SessionContext } from '../session/session.ts'
 import { Gate } from './gate.tsx'
 
-const title = 'There is no such page'
+const title = 'Page not found'
 
-/** An address that leads nowhere, inside a workspace or outside. */
+/** An unknown address, inside or outside of a workspace. */
 export function NotFoundScreen() {
   const inside = useContext(SessionContext) !== undefined
   const { workspaceId } = useParams()
-  const advice = 'The address may be mistyped, or what it showed may be gone.'
+  const advice = 'Check the address. The page may no longer exist.'
   if (!inside) {
     return (
       <Gate title={title} description={advice}>
@@ -26,7 +26,7 @@ export function NotFoundScreen() {
       <Box>
         <Text mb="xs">{advice}</Text>
         <Anchor component={Link} to={`/w/${workspaceId}/journeys`}>
-          Go to the journeys
+          Go to journeys
         </Anchor>
       </Box>
     </Page>

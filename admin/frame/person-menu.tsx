@@ -7,7 +7,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
 import { useSignOut } from '../session/sign-out.tsx'
 
-/** Who is signed in, and the way out. */
+/** The signed-in person, with links to the account and to sign out. */
 export function PersonMenu() {
   const { person } = useSession()
   const { workspace_id, role } = useMembership()

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { Page } from '../parts/page.tsx'
 
-/** Takes the place of a screen that could not be loaded or drawn. */
+/** Shown instead of a screen that could not be loaded or rendered. */
 export function RouteFailure() {
   return (
     <Page
-      title="This page did not open"
-      description="Cairn may not answer, or it was upgraded while this page was open. Reload the page; if it happens again, tell the operator."
-      action={<Button onClick={() => location.reload()}>Reload the page</Button>}
+      title="This page could not be loaded"
+      description="Cairn may be unreachable, or it was upgraded while this page was open. Reload the page. If it happens again, contact the operator of this server."
+      action={<Button onClick={() => location.reload()}>Reload page</Button>}
     >
       {null}
     </Page>

@@ -11,7 +11,7 @@ import {
 import { useMembership, useSession } from '../session/session.ts'
 import type { WorkspaceAction } from './workspace-dialog.tsx'
 
-/** What owners do about the workspace in the URL, and another one, as items of a menu. */
+/** Menu items for owners: actions on the workspace in the URL, and creating another one. */
 export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAction) => void }) {
   const { owners_make_workspaces } = useSession()
   const isArchived = useMembership().status === 'archived'
@@ -19,25 +19,28 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
   return (
     <>
       <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => onChoose('rename')}>
-        Rename this one
+        Rename workspace…
       </Menu.Item>
-      <Menu.Item leftSection={<IconHourglass size={16} aria-hidden />} onClick={() => onChoose('keep')}>
-        How long events are kept
+      <Menu.Item leftSection={<IconHourglass size={16} aria-hidden />} onClick={() => onChoose('retention')}>
+        Event retention…
       </Menu.Item>
-      <Menu.Item leftSection={<IconShieldLock size={16} aria-hidden />} onClick={() => onChoose('protect')}>
-        What publishable keys can do
+      <Menu.Item
+        leftSection={<IconShieldLock size={16} aria-hidden />}
+        onClick={() => onChoose('protection')}
+      >
+        Customer protection…
       </Menu.Item>
       <Menu.Item leftSection={<ArchivingIcon size={16} aria-hidden />} onClick={() => onChoose('archive')}>
-        {isArchived ? 'Restore this one' : 'Archive this one'}
+        {isArchived ? 'Restore workspace…' : 'Archive workspace…'}
       </Menu.Item>
       {isArchived && (
         <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => onChoose('remove')}>
-          Remove this one…
+          Remove workspace…
         </Menu.Item>
       )}
       {owners_make_workspaces && (
-        <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={() => onChoose('make')}>
-          New workspace
+        <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={() => onChoose('create')}>
+          Create workspace…
         </Menu.Item>
       )}
     </>

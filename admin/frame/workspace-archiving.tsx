@@ -6,19 +6,19 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership } from '../session/session.ts'
 
-/** Archives an active workspace and restores an archived one, after saying what that means. */
+/** Archives an active workspace or restores an archived one, after confirmation. */
 export function WorkspaceArchiving({ onClose }: { onClose: () => void }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const { workspace_id, name: givenName, status } = useMembership()
   const name = visibleName(givenName, workspace_id)
-  // What was asked for is shown until the dialog has gone, whatever the workspace is by then.
+  // Fixed when the dialog opens: its texts must not change while it closes.
   const [isActive] = useState(status === 'active')
   const change = useMutation({
     mutationFn: () => taken(isActive ? cairn.archiveWorkspace() : cairn.restoreWorkspace()),
     onSuccess: async () => {
       await queryClient.invalidateQueries(sessionQuery)
-      void notify(isActive ? `${name} is archived.` : `${name} is active again.`)
+      void notify(isActive ? `${name} archived.` : `${name} restored.`)
       onClose()
     },
   })
@@ -34,8 +34,8 @@ export function WorkspaceArchiving({ onClose }: { onClose: () => void }) {
       onConfirm={() => change.mutate()}
     >
       {isActive
-        ? 'None of its journeys takes new customers and events: programs that send to it are refused. What it holds stays readable, and it can be restored at any time.'
-        : 'Its active journeys take customers and events again.'}
+        ? 'Its journeys will accept no new customers or events: requests to them are rejected. All data stays readable, and you can restore the workspace at any time.'
+        : 'Its active journeys will accept customers and events again.'}
     </ConfirmDialog>
   )
 }

@@ -8,8 +8,8 @@ import { WorkspaceProtection } from './workspace-protection.tsx'
 import { WorkspaceRemoval } from './workspace-removal.tsx'
 import { WorkspaceRetention } from './workspace-retention.tsx'
 
-/** What owners do about the workspace in the URL; `make`: another one. */
-export type WorkspaceAction = 'rename' | 'keep' | 'protect' | 'archive' | 'remove' | 'make'
+/** The actions of owners on the workspace in the URL; `create` makes another one. */
+export type WorkspaceAction = 'rename' | 'retention' | 'protection' | 'archive' | 'remove' | 'create'
 
 type DialogProps = { opened: boolean; onClose: () => void }
 
@@ -18,29 +18,29 @@ export function WorkspaceDialog({ action, ...props }: DialogProps & { action: Wo
   switch (action) {
     case 'rename':
       return <RenameWorkspaceDialog {...props} />
-    case 'keep':
+    case 'retention':
       return <RetentionDialog {...props} />
-    case 'protect':
+    case 'protection':
       return <ProtectionDialog {...props} />
     case 'archive':
       return props.opened && <WorkspaceArchiving onClose={props.onClose} />
     case 'remove':
       return props.opened && <WorkspaceRemoval onClose={props.onClose} />
-    case 'make':
+    case 'create':
       return <NewWorkspaceDialog {...props} />
   }
 }
 
-/** Makes a workspace and opens it. */
+/** Creates a workspace and opens it. */
 function NewWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const navigate = useNavigate()
   return (
-    <Modal opened={opened} onClose={onClose} title="New workspace">
+    <Modal opened={opened} onClose={onClose} title="Create workspace">
       <WorkspaceNameForm
-        description="It has journeys, keys, customers and members of its own; you will own it."
+        description="A workspace has its own journeys, service keys, customers and members. You will be its owner."
         initialName=""
-        submitLabel="Make the workspace"
+        submitLabel="Create workspace"
         send={(name) => taken(cairn.createWorkspace({ body: { name } }))}
         onSent={async ({ workspace_id }) => {
           onClose()
@@ -57,9 +57,9 @@ function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const { name } = useMembership()
   return (
-    <Modal opened={opened} onClose={onClose} title="Rename the workspace">
+    <Modal opened={opened} onClose={onClose} title="Rename workspace">
       <WorkspaceNameForm
-        description="Its members see the new name at once. Keys and links go on working."
+        description="All members see the new name immediately. Service keys and links keep working."
         initialName={name}
         submitLabel="Rename"
         send={(name) => taken(cairn.updateWorkspace({ body: { name } }))}
@@ -70,19 +70,19 @@ function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
   )
 }
 
-/** Says and changes for how long the workspace in the URL keeps events. */
+/** Shows and changes the event retention of the workspace in the URL. */
 function RetentionDialog({ opened, onClose }: DialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="How long events are kept">
+    <Modal opened={opened} onClose={onClose} title="Event retention">
       <WorkspaceRetention onSaved={onClose} />
     </Modal>
   )
 }
 
-/** Says and changes what publishable keys may do about customers of the workspace in the URL. */
+/** Shows and changes whether customers of the workspace in the URL are protected from publishable keys. */
 function ProtectionDialog({ opened, onClose }: DialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="What publishable keys can do">
+    <Modal opened={opened} onClose={onClose} title="Customer protection">
       <WorkspaceProtection />
     </Modal>
   )

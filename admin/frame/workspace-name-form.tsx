@@ -7,7 +7,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, fieldErrors } from '../problem.ts'
 import { sessionQuery } from '../session/session.ts'
 
-/** Asks for the name of a workspace, and sends it. */
+/** A form for the name of a workspace. */
 export function WorkspaceNameForm({
   description,
   initialName,
@@ -20,14 +20,14 @@ export function WorkspaceNameForm({
   initialName: string
   submitLabel: string
   send: (name: string) => Promise<Schemas['Membership']>
-  /** Called when the session has the workspace. */
+  /** Called when the session includes the workspace. */
   onSent: (workspace: Schemas['Membership']) => void
   onCancel: () => void
 }) {
   const queryClient = useQueryClient()
   const form = useForm({
     initialValues: { name: initialName },
-    validate: { name: (value) => givenNameFault(value, 'Give the workspace a name') },
+    validate: { name: (value) => givenNameFault(value, 'Enter a name') },
   })
   const save = useMutation({
     mutationFn: async ({ name }: typeof form.values) => {
@@ -39,7 +39,7 @@ export function WorkspaceNameForm({
     onError: (error) =>
       form.setErrors(
         codeOf(error) === 'workspace_exists'
-          ? { name: 'There is a workspace of this name' }
+          ? { name: 'A workspace with this name already exists' }
           : fieldErrors(error),
       ),
   })

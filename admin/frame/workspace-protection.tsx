@@ -6,7 +6,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** Whether publishable keys neither rename customers of the workspace in the URL nor learn who is one. */
+/** Whether publishable keys can neither rename customers of the workspace in the URL nor find out who is one. */
 export function WorkspaceProtection() {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -19,7 +19,7 @@ export function WorkspaceProtection() {
     mutationFn: (protect_customers: boolean) => taken(cairn.updateWorkspace({ body: { protect_customers } })),
     onSuccess: (saved) => {
       queryClient.setQueryData(queryKey, saved)
-      void notify(saved.protect_customers ? 'Customers are protected.' : 'Customers are not protected.')
+      void notify(saved.protect_customers ? 'Protection turned on.' : 'Protection turned off.')
     },
   })
   if (error) return <ProblemAlert error={error} onRetry={() => refetch()} />
@@ -27,8 +27,8 @@ export function WorkspaceProtection() {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Anyone can read a publishable key in your page and use it elsewhere. With one, anyone can register
-        customers and send events; nothing proves who a visitor is.
+        Anyone can read a publishable key in your page and use it to register customers and send events. The
+        key does not prove who a visitor is.
       </Text>
       <Switch
         label="Protect customers from publishable keys"
@@ -38,13 +38,14 @@ export function WorkspaceProtection() {
       />
       <List size="sm" spacing={4}>
         <List.Item>
-          On: a publishable key does not rename a known customer, and is not told who is known.
+          On: publishable keys cannot rename existing customers, or find out who is a customer.
         </List.Item>
         <List.Item>
-          Off: it renames customers, and its answers tell who is known and who was erased, also in a dry run.
+          Off: publishable keys can rename customers, and responses (including dry runs) reveal who is a
+          customer and who was erased.
         </List.Item>
         <List.Item>
-          Either way, registering an erased customer is refused. Secret keys are not affected.
+          Either way, erased customers cannot be registered again. Secret keys are not affected.
         </List.Item>
       </List>
       <ProblemAlert error={saving.error} />

@@ -10,7 +10,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
-/** Removes the archived workspace in the URL with everything in it; it says how much that is, and asks for its name. */
+/** Removes the archived workspace in the URL with all its data, after showing how much that is and asking for its name. */
 export function WorkspaceRemoval({ onClose }: { onClose: () => void }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -28,13 +28,13 @@ export function WorkspaceRemoval({ onClose }: { onClose: () => void }) {
   const remove = useMutation({
     mutationFn: () => taken(cairn.removeWorkspace(request)),
     onSuccess: async () => {
-      // In one step, so that nobody is shown the workspace that is gone.
+      // In one step, so that the removed workspace is never shown.
       queryClient.setQueryData(sessionQuery.queryKey, (session) => {
         const isOther = (other: { workspace_id: string }) => other.workspace_id !== workspace_id
         return session && { ...session, workspaces: session.workspaces.filter(isOther) }
       })
       await navigate('/')
-      void notify('The workspace is removed.')
+      void notify('Workspace removed.')
       queryClient.removeQueries({ queryKey: workspaceKey })
     },
   })
@@ -54,12 +54,12 @@ export function WorkspaceRemoval({ onClose }: { onClose: () => void }) {
       <Stack gap="sm">
         {data ? (
           <Text size="sm">
-            {data.more_customers && 'More than '}
-            {countOf(data.customers, 'customer')}, {countOf(data.journeys, 'journey')} and{' '}
+            This permanently deletes {data.more_customers && 'more than '}
+            {countOf(data.customers, 'customer')}, {countOf(data.journeys, 'journey')},{' '}
             {data.more_events && 'more than '}
-            {countOf(data.events, 'event')} are removed for good, with reports, refusals,{' '}
-            {countOf(data.keys, 'key')}, {countOf(data.members, 'membership')} and the audit log. People keep
-            their accounts.
+            {countOf(data.events, 'event')}, {countOf(data.keys, 'service key')},{' '}
+            {countOf(data.members, 'membership')}, all reports and rejected requests, and the audit log.
+            Members keep their accounts.
           </Text>
         ) : (
           !tried.error && <Loading lines={2} />

@@ -6,7 +6,7 @@ import { RetentionForm } from '../parts/retention-form.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** For how many days the workspace in the URL keeps events. */
+/** The event retention of the workspace in the URL. */
 export function WorkspaceRetention({ onSaved }: { onSaved: () => void }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -22,7 +22,7 @@ export function WorkspaceRetention({ onSaved }: { onSaved: () => void }) {
       days={data.retention_days}
       save={(retention_days) => taken(cairn.updateWorkspace({ body: { retention_days } }))}
       onSaved={() => {
-        void notify('The time is saved.')
+        void notify('Retention saved.')
         void queryClient.invalidateQueries({ queryKey })
         onSaved()
       }}

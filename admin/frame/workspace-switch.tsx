@@ -7,7 +7,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
 import type { WorkspaceAction } from './workspace-dialog.tsx'
 
-// With the menu, and with the first dialog: every screen has the button that opens them.
+// Loaded with the menu, and with the first dialog, because every screen has this button.
 const Actions = lazy(() =>
   import('./workspace-actions.tsx').then((module) => ({ default: module.WorkspaceActions })),
 )
@@ -15,7 +15,7 @@ const Dialog = lazy(() =>
   import('./workspace-dialog.tsx').then((module) => ({ default: module.WorkspaceDialog })),
 )
 
-/** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
+/** The name of the workspace, with links to the person's other workspaces and the actions of owners. */
 export function WorkspaceSwitch() {
   const { workspaces, owners_make_workspaces } = useSession()
   const { workspace_id, name: givenName, role } = useMembership()
@@ -27,8 +27,8 @@ export function WorkspaceSwitch() {
     asking.open()
   }
   const isOwner = role === 'owner'
-  const owned = owners_make_workspaces ? 'switch, rename or make another' : 'switch or rename'
-  const actions = isOwner ? owned : 'switch to another'
+  const owned = owners_make_workspaces ? 'switch, manage or create workspaces' : 'switch or manage workspaces'
+  const actions = isOwner ? owned : 'switch workspace'
   if (workspaces.length === 1 && !isOwner) {
     return (
       <Text truncate miw={0}>

@@ -5,7 +5,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** The journeys of the workspace, or those of a status, for a `SearchedSelect`. */
+/** The journeys of the workspace, optionally by status, for a `SearchedSelect`. */
 export function useJourneyChoices(status?: Schemas['JourneyStatus']): ChoiceSource {
   const cairn = useCairn()
   return {
@@ -30,7 +30,7 @@ export function useJourneyChoices(status?: Schemas['JourneyStatus']): ChoiceSour
   }
 }
 
-/** A journey as something to choose. */
+/** A journey as an option. */
 export function journeyChoice({ journey_id, name, status }: Schemas['Journey']): Choice {
   const label = visibleName(name, journey_id)
   return { value: journey_id, label: status === 'archived' ? `${label} (archived)` : label }

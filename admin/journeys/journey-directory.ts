@@ -7,8 +7,8 @@ import { useCairn, useWorkspaceKey } from '../session/session.ts'
 export type JourneyDirectory = ReadonlyMap<string, Schemas['Journey']>
 
 /**
- * The journeys that these events name by `journey_id` only, each read once. Those that are not there yet, or cannot be
- * read, are missing: a list of events then shows identifiers.
+ * The journeys of these events, each read once. Those that have not loaded yet, or cannot be read, are missing: a list of
+ * events then shows identifiers.
  */
 export function useJourneysOf(events: readonly Schemas['Event'][]): JourneyDirectory {
   const cairn = useCairn()
@@ -25,7 +25,7 @@ export function useJourneysOf(events: readonly Schemas['Event'][]): JourneyDirec
   })
 }
 
-// Outside the hook, so that the map is made anew only when the journeys change.
+// Outside of the hook, so that the map changes only when the journeys do.
 function byId(journeys: UseQueryResult<Schemas['Journey']>[]): JourneyDirectory {
   return new Map(journeys.flatMap(({ data }) => (data ? [[data.journey_id, data] as const] : [])))
 }

@@ -3,13 +3,13 @@ import { givenNameFault, lengthFault, nameFault, onlyFaults } from '../parts/fie
 
 type Journey = Schemas['Journey']
 
-/** A step while it is edited. `key` tells it from the others when it is moved or renamed; it is never sent. */
+/** A step being edited. `key` identifies it while it is moved or renamed; it is never sent. */
 export type StepDraft = Schemas['JourneyStep'] & { key: string }
 
-/** What can be edited of a journey. */
+/** The editable fields of a journey. */
 export type JourneyDraft = Pick<Journey, 'name' | 'description'> & { steps: StepDraft[] }
 
-/** More are more than anybody takes in at a glance. */
+/** The contract's maximum number of steps. */
 export const stepLimit = 100
 
 export function emptyStep(): StepDraft {
@@ -20,7 +20,7 @@ export function draftOfJourney({ name, description, steps }: Journey): JourneyDr
   return { name, description, steps: steps.map((step) => ({ ...step, key: newStepKey() })) }
 }
 
-/** The fields, in the form in which they are sent, that differ from the journey's. */
+/** The changed fields, as they are sent. */
 export function journeyChanges(journey: Journey, draft: JourneyDraft): Schemas['JourneyUpdate'] {
   const steps = sentSteps(draft.steps)
   return {
@@ -30,12 +30,12 @@ export function journeyChanges(journey: Journey, draft: JourneyDraft): Schemas['
   }
 }
 
-/** The fields of `earlier` that have other values in `later`, as people call them. */
+/** The names of the fields whose values differ between `earlier` and `later`. */
 export function fieldsChangedBetween(earlier: Journey, later: Journey): string[] {
   return Object.keys(journeyChanges(earlier, draftOfJourney(later)))
 }
 
-/** The draft begun from `base`, carried over to `newer`: what was edited stays, the rest is taken from `newer`. */
+/** Rebases a draft from `base` onto `newer`: edited fields stay, the others are taken from `newer`. */
 export function carriedOver(draft: JourneyDraft, base: Journey, newer: Journey): JourneyDraft {
   const edited = journeyChanges(base, draft)
   const fresh = draftOfJourney(newer)
@@ -48,23 +48,23 @@ export function carriedOver(draft: JourneyDraft, base: Journey, newer: Journey):
 }
 
 /**
- * What the contract would refuse, by the path of the field: `steps.2.event_id`. Of an edited journey what is as it was
- * is not sent, and may be older than the contract's rules.
+ * What the contract would reject, by the path of the field: `steps.2.event_id`. Unchanged fields of an edited journey are not
+ * sent, and may predate the contract's rules.
  */
 export function journeyFaults(draft: JourneyDraft, edited?: Journey): Record<string, string> {
   const faults: Record<string, string | undefined> = {
-    name: givenNameFault(draft.name, 'Give the journey a name.'),
+    name: givenNameFault(draft.name, 'Enter a name.'),
     description: lengthFault(draft.description, 2000),
   }
   const positions = new Map<string, number>()
   for (const [index, { event_id, name }] of draft.steps.entries()) {
     const first = positions.get(event_id)
     faults[`steps.${index}.event_id`] =
-      nameFault(event_id, 'Name the event that reaches this step.') ??
+      nameFault(event_id, 'Enter the event_id that reaches this step.') ??
       (first === undefined
         ? undefined
-        : `Step ${first} has this event_id already. Give every step one of its own.`)
-    faults[`steps.${index}.name`] = givenNameFault(name, 'Say how people call this step.')
+        : `Step ${first} already has this event_id. Each step needs a different one.`)
+    faults[`steps.${index}.name`] = givenNameFault(name, 'Enter a display name.')
     if (!first) positions.set(event_id, index + 1)
   }
   if (!edited) return onlyFaults(faults)

@@ -18,21 +18,21 @@ import {
 } from './journey-draft.ts'
 import { useReceivedNames } from './received-names.ts'
 
-/** Dragging and choosing from a list are more code than the rest of the form, which need not wait for them. */
+/** Drag and drop and autocomplete are more code than the rest of the form, which does not wait for them. */
 const StepList = lazy(() => import('./step-list.tsx').then((module) => ({ default: module.StepList })))
 
 /**
- * Edits name, description and steps. Only what was edited is sent. Where somebody else changes the journey in the
- * meantime, nothing is saved before the person here has seen that.
+ * Edits name, description and steps. Only changed fields are sent. If somebody else changes the journey meanwhile, nothing is
+ * saved until the person here has seen that.
  *
- * `journey` is the newest version known; it may be replaced by a newer one at any time.
+ * `journey` is the newest known version; it may be replaced by a newer one at any time.
  */
 export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const journeysKey = useWorkspaceKey('journeys')
   const journeyKey = useWorkspaceKey('journeys', journey.journey_id)
-  /** The version that the draft was begun from. */
+  /** The version that the draft is based on. */
   const [base, setBase] = useState(journey)
   const form = useForm<JourneyDraft>({
     initialValues: draftOfJourney(journey),
@@ -51,7 +51,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   })
 
   useEffect(() => {
-    // The bar may have come over the field in which somebody has begun to type.
+    // The save bar may now cover the field in which somebody has started to type.
     if (isEdited) document.activeElement?.scrollIntoView({ block: 'nearest' })
   }, [isEdited])
 
@@ -71,9 +71,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   const save = useMutation({
     mutationFn: async (body: Schemas['JourneyUpdate']) => {
       const path = { journey_id: journey.journey_id }
-      // A read that is under way would put the version before this change in its place.
+      // A read in progress would replace this change with the version before it.
       await queryClient.cancelQueries({ queryKey: journeyKey })
-      // The contract has no precondition: what was saved elsewhere since the last read is noticed only by reading.
+      // The contract has no preconditions (If-Match): only reading detects what was saved elsewhere since the last read.
       const current = await taken(cairn.getJourney({ path }))
       const isStale = current.updated_at > base.updated_at && fieldsChangedBetween(base, current).length > 0
       if (isStale) return { version: current, isSaved: false }
@@ -105,7 +105,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
           <TextInput label="Name" withAsterisk {...form.getInputProps('name')} />
           <Textarea
             label="Description"
-            description="What the journey covers, for your colleagues. Optional."
+            description="Optional. Explains the journey to your colleagues."
             autosize
             minRows={2}
             maxRows={12}
@@ -117,15 +117,15 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             Steps
           </Title>
           <Text size="sm" mb="sm">
-            The events that mark a customer's way, in their order. A timeline calls them by their display
-            names. A journey takes events of any other event_id too. To change the steps never changes stored
-            events; the report is then counted anew.
+            The events of the funnel, in order. Timelines show steps by their display names. The journey also
+            accepts events with any other event_id. Changing the steps does not change stored events; the
+            report is recalculated.
           </Text>
           <Suspense fallback={<Loading lines={3 * Math.max(form.values.steps.length, 1)} />}>
             <StepList form={form} received={received} />
           </Suspense>
         </section>
-        {/* In sight however long the list of steps is, while there is something to be said about saving. */}
+        {/* Sticky while there are unsaved changes or an error, however long the list of steps is. */}
         <Paper
           className={isEdited || save.error ? 'save-bar' : undefined}
           py="sm"
@@ -136,9 +136,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             {mustDecide && (
               <Alert role="alert" color="yellow" title="This journey was changed elsewhere">
                 <Text size="sm" mb="sm">
-                  Since you began, somebody saved another version ({listed(changedElsewhere)}). Your changes
-                  are not saved. You can keep them, and take over the rest of the newer version, or discard
-                  them.
+                  Since you started editing, somebody saved another version (changed:{' '}
+                  {listed(changedElsewhere)}
+                  ). Your changes are not saved yet. Keep them on top of the newer version, or discard them.
                 </Text>
                 <Group>
                   <Button ref={keepButton} variant="default" onClick={() => newer && takeOver(newer)}>
@@ -161,14 +161,14 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
                 </Button>
               )}
               <Text size="sm" role="status">
-                {isEdited ? 'There are unsaved changes.' : save.data?.isSaved ? 'Saved.' : 'Nothing to save.'}
+                {isEdited ? 'Unsaved changes.' : save.data?.isSaved ? 'Saved.' : 'No changes.'}
               </Text>
             </Group>
           </Stack>
         </Paper>
       </Stack>
       <LeaveGuard active={isEdited} title="Leave without saving?" confirmLabel="Leave without saving">
-        Your changes to this journey are not saved. They are lost when you leave.
+        Your unsaved changes to this journey will be lost.
       </LeaveGuard>
     </form>
   )

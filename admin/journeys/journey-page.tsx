@@ -19,10 +19,10 @@ const pages = [
   { path: '/settings', label: 'Settings' },
 ] as const
 
-/** What goes along from one page of a journey to another: the filters that its report and its customers share. */
-const kept = ['entered_from', 'entered_to', 'customer_type', 'window']
+/** Parameters kept when switching between the pages of a journey: the filters shared by its report and its customers. */
+const kept = ['last', 'entered_from', 'entered_to', 'customer_type', 'window']
 
-/** One of the pages of the journey that the address names, under its name and beside the others. */
+/** A page of the journey in the address: its name, tabs for its pages, and the content. */
 export function JourneyPage({
   path,
   children,
@@ -55,10 +55,9 @@ export function JourneyPage({
     return (
       <Page title="Journey">
         {codeOf(error) === 'journey_not_found' ? (
-          <EmptyState title="There is no such journey" action={listLink}>
+          <EmptyState title="Journey not found" action={listLink}>
             <Text>
-              The workspace has no journey with this identifier. Check the address, or look for it in the
-              list.
+              This workspace has no journey with this ID. Check the address, or look for it in the list.
             </Text>
           </EmptyState>
         ) : (
@@ -100,7 +99,7 @@ export function JourneyPage({
         </nav>
         {data.status === 'archived' && (
           <Text size="sm">
-            This journey is archived: it takes no new customers and events. What it holds stays readable.
+            This journey is archived. It accepts no new customers or events; its data stays readable.
           </Text>
         )}
         {error && <ProblemAlert error={error} onRetry={() => refetch()} />}

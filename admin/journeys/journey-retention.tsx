@@ -6,7 +6,7 @@ import { RetentionForm } from '../parts/retention-form.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** For how many days a journey keeps its events. */
+/** The event retention of a journey. */
 export function JourneyRetention({ journey }: { journey: Schemas['Journey'] }) {
   const { journey_id, retention_days } = journey
   const cairn = useCairn()
@@ -22,7 +22,7 @@ export function JourneyRetention({ journey }: { journey: Schemas['Journey'] }) {
         journeyId={journey_id}
         save={(days) => taken(cairn.updateJourney({ path: { journey_id }, body: { retention_days: days } }))}
         onSaved={() => {
-          void notify('The time is saved.')
+          void notify('Retention saved.')
           void queryClient.invalidateQueries({ queryKey })
         }}
       />

@@ -10,7 +10,7 @@ import { JourneyStatusButton } from './journey-status.tsx'
 import { JourneyStatusBadge } from './journey-status-badge.tsx'
 import { RemoveJourneyButton } from './remove-journey-button.tsx'
 
-/** What a journey is: its name, its steps, its status; for those who may change it a form. */
+/** A journey's name, steps and status; a form for members who may change it. */
 export function JourneySettingsScreen() {
   const { canChange, role } = useMembership()
   return (
@@ -21,7 +21,7 @@ export function JourneySettingsScreen() {
             <Group gap="sm">
               <JourneyStatusBadge status={journey.status} />
               <Text size="sm" component="span">
-                Updated <Instant at={journey.updated_at} />
+                Updated <Instant at={journey.updated_at} relative />
               </Text>
               {canChange && <JourneyStatusButton journey={journey} />}
               {role === 'owner' && journey.status === 'archived' && <RemoveJourneyButton journey={journey} />}
@@ -63,7 +63,7 @@ function JourneyDetails({ journey: { description, steps } }: { journey: Schemas[
       ) : (
         <Text>This journey has no steps yet.</Text>
       )}
-      <Text size="sm">An owner or an admin of the workspace can change this journey.</Text>
+      <Text size="sm">An owner or admin of the workspace can change this journey.</Text>
     </Stack>
   )
 }

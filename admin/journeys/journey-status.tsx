@@ -13,7 +13,7 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
 type JourneyProps = { journey: Schemas['Journey'] }
 
-/** Archives an active journey and restores an archived one, after saying what that means. */
+/** Archives an active journey or restores an archived one, after confirmation. */
 export function JourneyStatusButton({ journey }: JourneyProps) {
   const { label, name, icon, ask, dialog } = useStatusChange(journey)
   return (
@@ -26,7 +26,7 @@ export function JourneyStatusButton({ journey }: JourneyProps) {
   )
 }
 
-/** What can be done with a journey of the list. */
+/** The menu of actions on a journey in the list. */
 export function JourneyMenu({ journey }: JourneyProps) {
   const { workspace_id } = useMembership()
   const { label, name, icon, ask, dialog } = useStatusChange(journey)
@@ -65,7 +65,7 @@ function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Jour
     },
     onSuccess: () => {
       setIsAsking(false)
-      void notify(isActive ? `${name} is archived.` : `${name} is active again.`)
+      void notify(isActive ? `${name} archived.` : `${name} restored.`)
       void queryClient.invalidateQueries({ queryKey: journeysKey })
     },
   })
@@ -87,8 +87,8 @@ function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Jour
       onConfirm={() => change.mutate()}
     >
       {isActive
-        ? 'It takes no new customers and events: programs that send to it are refused. What it holds stays readable, and it can be restored at any time.'
-        : 'It takes customers and events again.'}
+        ? 'The journey will accept no new customers or events: requests to it are rejected. Its data stays readable, and you can restore it at any time.'
+        : 'The journey will accept customers and events again.'}
     </ConfirmDialog>
   )
   const icon = isActive ? <IconArchive size={16} aria-hidden /> : <IconArchiveOff size={16} aria-hidden />

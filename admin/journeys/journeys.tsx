@@ -12,6 +12,7 @@ import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { countText } from '../parts/number-text.ts'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -25,7 +26,7 @@ import { NewJourneyDialog } from './new-journey-dialog.tsx'
 
 type Filter = Schemas['JourneyStatus'] | 'all'
 
-/** The journeys of the workspace, newest first, searched by the words of their names. The filters are in the query string. */
+/** The journeys of the workspace, newest first, searchable by the words of their names. The filters are in the query string. */
 export function JourneysScreen() {
   const cairn = useCairn()
   const { workspace_id, canChange } = useMembership()
@@ -45,7 +46,7 @@ export function JourneysScreen() {
       const query = { ...(filter !== 'all' && { status: filter }), ...(search && { search }) }
       return taken(cairn.listJourneys({ query: { ...query, ...(cursor && { cursor }) }, signal }))
     },
-    // The list stays while the next search is on its way, but never into another workspace.
+    // The list stays while the next search loads, but never in another workspace.
     { keepsList: (earlier) => earlier[0] === key[0] },
   )
   const createButton = canChange && (
@@ -57,15 +58,15 @@ export function JourneysScreen() {
   return (
     <Page
       title="Journeys"
-      description="A journey is what you follow customers through, for example onboarding. Programs name its journey_id when they send customers and events."
+      description="A journey is a funnel that your customers go through, for example onboarding. Programs send its journey_id with customers and events."
       action={createButton}
     >
       <Stack>
-        <Group align="flex-end" gap="md">
+        <Group gap="sm">
           <Box flex="1 1 18rem">
             <FilterField
-              label="Search journeys"
-              placeholder="A word of the name, or a journey_id"
+              aria-label="Search journeys"
+              placeholder="Search by name or journey_id"
               leftSection={<IconSearch size={16} aria-hidden />}
               value={values.search}
               onChange={(value) => set('search', value)}
@@ -74,7 +75,7 @@ export function JourneysScreen() {
           <SegmentedControl
             aria-label="Journeys to show"
             value={filter}
-            // In the history: the way back leads to the journeys that were shown before.
+            // Pushed to the history: Back returns to the previous filter.
             onChange={(value) =>
               setParameters((before) => {
                 if (value === 'active') before.delete('status')
@@ -159,10 +160,10 @@ function JourneyTable({ journeys }: { journeys: Schemas['Journey'][] }) {
                   <JourneyStatusBadge status={journey.status} />
                 </Table.Td>
                 <Table.Td visibleFrom="md" ta="right">
-                  {journey.steps.length.toLocaleString('en')}
+                  {countText(journey.steps.length)}
                 </Table.Td>
                 <Table.Td visibleFrom="md">
-                  <Instant at={journey.updated_at} />
+                  <Instant at={journey.updated_at} relative />
                 </Table.Td>
                 {canChange && (
                   <Table.Td>
@@ -183,24 +184,24 @@ function NoJourneys({ filter, search }: { filter: Filter; search: string }) {
   if (search) {
     return (
       <EmptyState title="No journey found" icon={<IconSearch />}>
-        No {filter === 'all' ? '' : `${filter} `}journey has a word that begins with “<bdi>{search}</bdi>” in
-        its name.
+        No {filter === 'all' ? '' : `${filter} `}journey has a name with a word that starts with “
+        <bdi>{search}</bdi>”, or this journey_id.
       </EmptyState>
     )
   }
   if (filter === 'archived') {
     return (
       <EmptyState title="No archived journeys" icon={<IconRoute />}>
-        A journey that takes no more customers and events is listed here. What it holds stays readable.
+        Archived journeys accept no new customers or events. Their data stays readable.
       </EmptyState>
     )
   }
   return (
     <EmptyState title={filter === 'active' ? 'No active journeys' : 'No journeys yet'} icon={<IconRoute />}>
-      Customers and events are collected journey by journey.{' '}
+      Every event belongs to a journey.{' '}
       {canChange
         ? 'Create a journey, then send your first event to it.'
-        : 'An owner or an admin of the workspace can create one.'}
+        : 'An owner or admin of the workspace can create one.'}
     </EmptyState>
   )
 }

@@ -3,12 +3,12 @@ import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
 
-// With the first dialog: the list of journeys, which is the first screen of many, does without.
+// Loaded with the first dialog, to keep the list of journeys, which is the first screen for many, small.
 const NewJourneyForm = lazy(() =>
   import('./new-journey-form.tsx').then((module) => ({ default: module.NewJourneyForm })),
 )
 
-/** Makes a journey with a name and a description; its steps are defined on its own page. */
+/** Creates a journey with a name and a description; its steps are defined on its settings page. */
 export function NewJourneyDialog({
   opened,
   onClose,
@@ -19,7 +19,7 @@ export function NewJourneyDialog({
   onCreated: (journey: Schemas['Journey']) => void
 }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create a journey" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Create journey" closeOnClickOutside={false}>
       <Suspense fallback={<Loading />}>
         <NewJourneyForm onClose={onClose} onCreated={onCreated} />
       </Suspense>

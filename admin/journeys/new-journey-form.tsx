@@ -8,7 +8,7 @@ import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { journeyFaults } from './journey-draft.ts'
 
-/** Asks for what a new journey begins with, a name and a description, and makes it. */
+/** The form of `NewJourneyDialog`. */
 export function NewJourneyForm({
   onClose,
   onCreated,
@@ -40,19 +40,19 @@ export function NewJourneyForm({
         </Text>
         <TextInput
           label="Name"
-          description="It can be changed later."
+          description="You can change it later."
           withAsterisk
           autoFocus
           {...form.getInputProps('name')}
         />
         <Textarea
           label="Description"
-          description="What the journey covers, for your colleagues. Optional."
+          description="Optional. Explains the journey to your colleagues."
           autosize
           minRows={2}
           {...form.getInputProps('description')}
         />
-        <Text size="sm">You define its steps on the next page.</Text>
+        <Text size="sm">You can define its steps on the next page.</Text>
         {create.error && <ProblemAlert error={create.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

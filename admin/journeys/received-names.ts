@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** How often a name was received, and when last. */
+/** How often a name was received, and when most recently. */
 export type ReceivedName = { count: number; last_at: string }
 
-/** By the name of the event, the most frequent first. */
+/** By event name, the most frequent first. */
 export type ReceivedNames = ReadonlyMap<string, ReceivedName>
 
 const none: ReceivedNames = new Map()
 
-/** The names of the events that a journey received in the last 30 days; none while that is not known. */
+/** The event names that a journey received in the last 30 days; empty until they have loaded. */
 export function useReceivedNames(journey_id: string): ReceivedNames {
   const cairn = useCairn()
   const { data } = useQuery({

@@ -4,14 +4,14 @@ import { lazy, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { visibleName } from '../parts/visible-name.ts'
 
-// Few who look at a journey remove it.
+// Rarely needed.
 const RemoveJourneyDialog = lazy(() =>
   import('./remove-journey-dialog.tsx').then((module) => ({ default: module.RemoveJourneyDialog })),
 )
 
-/** Removes an archived journey, after a question. */
+/** Removes an archived journey, after confirmation. */
 export function RemoveJourneyButton({ journey }: { journey: Schemas['Journey'] }) {
-  /** So often it was asked for: each time it begins anew. */
+  /** How often the dialog was opened; as its key, this resets the dialog each time. */
   const [asked, setAsked] = useState(0)
   const [isAsking, setIsAsking] = useState(false)
   const ask = () => {

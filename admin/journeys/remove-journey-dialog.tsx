@@ -11,7 +11,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
-/** Removes an archived journey with everything in it; it says how much that is, and asks for its name. */
+/** Removes an archived journey with all its data, after showing how much that is and asking for its name. */
 export function RemoveJourneyDialog({
   journey,
   opened,
@@ -40,8 +40,8 @@ export function RemoveJourneyDialog({
     onSuccess: async () => {
       onClose()
       await navigate(`/w/${workspace_id}/journeys`)
-      void notify('The journey is removed.')
-      // But for what the page that is left has asked for: it would be asked for again, and is not there.
+      void notify('Journey removed.')
+      // Except for the queries of the page being left: they would be read again, and no longer exist.
       const isOfOthers = ({ queryKey }: { queryKey: QueryKey }) => !queryKey.includes(journey_id)
       void queryClient.resetQueries({ queryKey: journeysKey, predicate: isOfOthers })
     },
@@ -62,9 +62,10 @@ export function RemoveJourneyDialog({
       <Stack gap="sm">
         {tried.data ? (
           <Text size="sm">
-            {countOf(tried.data.enrolments, 'enrolment')} and {tried.data.more_events && 'more than '}
-            {countOf(tried.data.events, 'event')} are removed for good, with its steps, its reports and what
-            was refused of it. Its customers stay, and so do their events in other journeys.
+            This permanently deletes the journey, its steps and reports, the entries of{' '}
+            {countOf(tried.data.enrolments, 'customer')}, {tried.data.more_events && 'more than '}
+            {countOf(tried.data.events, 'event')} and its rejected requests. Customers and their events in
+            other journeys are kept.
           </Text>
         ) : (
           !tried.error && <Loading lines={2} />

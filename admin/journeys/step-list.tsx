@@ -22,16 +22,15 @@ import type { useForm } from '@mantine/form'
 import { useReducedMotion } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
-import { instantText } from '../parts/instant-text.ts'
+import { relativeText } from '../parts/instant-text.ts'
 import { monospaceField } from '../parts/monospace-field.ts'
 import { countOf } from '../parts/number-text.ts'
 import { emptyStep, type JourneyDraft, type StepDraft, stepLimit } from './journey-draft.ts'
 import type { ReceivedName, ReceivedNames } from './received-names.ts'
 
 /**
- * The steps of a journey that is edited: add, remove, and put in order by dragging, by the arrow keys on a lifted
- * handle, or by the buttons "up" and "down". What a button does is announced; the focus follows the step. Names that were
- * received are suggested.
+ * Edits the steps of a journey: add, remove, and reorder by dragging, by the arrow keys on a grabbed handle, or by the up and
+ * down buttons. Changes are announced and the focus follows the step. Received event names are suggested.
  */
 export function StepList({ form, received }: { form: Form; received: ReceivedNames }) {
   const { steps } = form.values
@@ -40,7 +39,7 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
   const [announcement, setAnnouncement] = useState('')
   const focusNext = useRef('')
 
-  // What takes the focus may only be there, or only be in its place, after rendering.
+  // The element to focus exists, or is in its place, only after rendering.
   useEffect(() => {
     if (!focusNext.current) return
     document.getElementById(focusNext.current)?.focus()
@@ -58,7 +57,7 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
   function remove(index: number, step: StepDraft) {
     const neighbour = steps[index + 1] ?? steps[index - 1]
     form.removeListItem('steps', index)
-    setAnnouncement(`${nameOf(step, index)} is removed.`)
+    setAnnouncement(`${nameOf(step, index)} removed.`)
     focusNext.current = neighbour ? elementId(neighbour, 'remove') : `${listId}-add`
   }
 
@@ -72,23 +71,24 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
   return (
     <Stack>
       <DragDropContext
-        dragHandleUsageInstructions="Press the space bar to lift the step, the arrow keys to move it, the space bar to put it down, or Escape to leave it where it was."
+        dragHandleUsageInstructions="Press Space to grab the step, the arrow keys to move it, Space again to drop it, or Escape to cancel."
         onDragStart={({ source: { index } }, { announce }) => {
           const step = steps[index]
-          if (step) announce(`You have lifted ${nameOf(step, index)}, step ${index + 1} of ${steps.length}.`)
+          if (step) announce(`Grabbed ${nameOf(step, index)}, step ${index + 1} of ${steps.length}.`)
         }}
         onDragUpdate={({ destination }, { announce }) =>
           announce(
             destination
-              ? `It would now be step ${destination.index + 1} of ${steps.length}.`
-              : 'It is outside the list.',
+              ? `Moved to step ${destination.index + 1} of ${steps.length}.`
+              : 'Outside of the list.',
           )
         }
         onDragEnd={({ source, destination, reason }, { announce }) => {
           const step = steps[source.index]
           if (!step) return
           const name = nameOf(step, source.index)
-          if (reason === 'CANCEL' || !destination) announce(`${name} stays step ${source.index + 1}.`)
+          if (reason === 'CANCEL' || !destination)
+            announce(`Canceled. ${name} is still step ${source.index + 1}.`)
           else announce(`${name} is now step ${destination.index + 1} of ${steps.length}.`)
           if (destination && destination.index !== source.index) {
             form.reorderListItem('steps', { from: source.index, to: destination.index })
@@ -144,13 +144,13 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
   )
 }
 
-/** What is used of the form. */
+/** The used part of the form. */
 type Form = Pick<
   ReturnType<typeof useForm<JourneyDraft>>,
   'values' | 'getInputProps' | 'insertListItem' | 'removeListItem' | 'reorderListItem'
 >
 
-/** The parts of a step that can have the focus. */
+/** The focusable parts of a step. */
 type StepElement = 'event_id' | 'up' | 'down' | 'remove'
 
 type StepItemProps = {
@@ -161,7 +161,7 @@ type StepItemProps = {
   isDragging: boolean
   form: Form
   received: ReceivedNames
-  /** The names to choose from. */
+  /** Suggested event names. */
   suggestions: string[]
   index: number
   count: number
@@ -180,7 +180,7 @@ function StepItem(props: StepItemProps) {
       <Paper withBorder p="sm" mb="sm" shadow={props.isDragging ? 'md' : ''}>
         <Group justify="space-between" mb="xs" wrap="nowrap">
           <Group gap="xs" wrap="nowrap">
-            {/* Not a button element: dragging never begins on one. */}
+            {/* Not a button element: dragging cannot start on one. */}
             <ActionIcon
               component="div"
               variant="subtle"
@@ -227,7 +227,7 @@ function StepItem(props: StepItemProps) {
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
           <Autocomplete
             label={`event_id of step ${number}`}
-            description="As programs send it, for example signed_up."
+            description="As sent by programs, for example signed_up."
             data={props.suggestions}
             // Within the page's landmarks.
             comboboxProps={{ withinPortal: false }}
@@ -247,7 +247,7 @@ function StepItem(props: StepItemProps) {
           />
           <TextInput
             label={`Display name of step ${number}`}
-            description="As people call it, for example Signed up."
+            description="Shown in reports, for example Signed up."
             autoComplete="off"
             styles={{ input: inSight }}
             {...form.getInputProps(`steps.${index}.name`)}
@@ -258,7 +258,7 @@ function StepItem(props: StepItemProps) {
   )
 }
 
-/** A name that was received: how often, and when last. */
+/** A received event name: how often, and when most recently. */
 function ReceivedOption({ name, received }: { name: string; received: ReceivedName | undefined }) {
   return (
     <div>
@@ -267,14 +267,14 @@ function ReceivedOption({ name, received }: { name: string; received: ReceivedNa
       </Text>
       {received && (
         <Text size="xs">
-          {countOf(received.count, 'event')}, last {instantText(new Date(received.last_at))}
+          {countOf(received.count, 'event')}, last {relativeText(new Date(received.last_at))}
         </Text>
       )}
     </div>
   )
 }
 
-/** The names that no other step has. */
+/** The received names that no other step has. */
 function unusedNames(received: ReceivedNames, steps: StepDraft[], place: number): string[] {
   const used = new Set(steps.filter((_, index) => index !== place).map(({ event_id }) => event_id))
   return [...received.keys()].filter((name) => !used.has(name))
@@ -282,12 +282,12 @@ function unusedNames(received: ReceivedNames, steps: StepDraft[], place: number)
 
 const listStyle = { listStyle: 'none', margin: 0, padding: 0 } satisfies CSSProperties
 
-/** What has the focus is scrolled to above the bar at the end of the form. */
+/** Scrolls a focused element above the save bar at the end of the form. */
 const inSight = { scrollMarginBottom: '8rem' } satisfies CSSProperties
 
 const buttonProps = { variant: 'subtle', color: 'gray', style: inSight } as const
 
-/** For a button that has nothing to do now, but keeps the focus. */
+/** For a button that is disabled but keeps the focus. */
 function idle(isIdle: boolean) {
   return isIdle ? { 'aria-disabled': true, 'data-disabled': true } : {}
 }
@@ -302,7 +302,7 @@ function motionStyle(
   isMotionReduced: boolean,
 ): CSSProperties | undefined {
   if (!isMotionReduced) return style
-  // Not 0: the library waits for the end of the transition before it drops.
+  // Not 0: the library waits for the transition to end before it drops.
   return {
     ...style,
     ...(isDropAnimating ? { transitionDuration: '0.001s' } : !isDragging && { transition: 'none' }),

@@ -17,7 +17,7 @@ type EditKeyDialogProps = {
   onClose: () => void
 }
 
-/** Changes a key's name, origins, expiry and rate; sends only what was changed. */
+/** Edits a key's name, origins, expiry and rate limit; sends only changed fields. */
 export function EditKeyDialog({ serviceKey, opened, onClose }: EditKeyDialogProps) {
   const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
@@ -31,7 +31,7 @@ function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const keysKey = useWorkspaceKey('service-keys')
-  /** The version that is edited; the list may be read again meanwhile. */
+  /** The version being edited; the list may reload meanwhile. */
   const [base] = useState(serviceKey)
   const form = useForm<KeyDraft>({
     initialValues: draftOfKey(base),
@@ -63,9 +63,9 @@ function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>
         <KeyFields
           form={form}
           kind={base.kind}
-          presentExpiry={base.expires_at ? `As it is: ${instantText(new Date(base.expires_at))}` : undefined}
+          presentExpiry={base.expires_at ? `Unchanged: ${instantText(new Date(base.expires_at))}` : undefined}
         />
-        <Text size="sm">Changes count from the next request with this key.</Text>
+        <Text size="sm">Changes apply from the next request with this key.</Text>
         <ProblemAlert error={save.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

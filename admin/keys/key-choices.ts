@@ -5,7 +5,7 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { keyText } from './key-name.tsx'
 
-/** The service keys of the workspace, revoked ones too, for a `SearchedSelect`. */
+/** The service keys of the workspace, including revoked ones, for a `SearchedSelect`. */
 export function useKeyChoices(): ChoiceSource {
   const cairn = useCairn()
   return {

@@ -1,20 +1,20 @@
 import type { Schemas } from '../../client/person.ts'
 import { givenNameFault, onlyFaults } from '../parts/field-faults.ts'
-import { instantOf } from '../parts/instant-text.ts'
+import { instantOf } from '../parts/typed-instant.ts'
 import { codeOf, fieldErrors } from '../problem.ts'
 
 type ServiceKey = Schemas['ServiceKey']
 
-/** A service key as the form has it. */
+/** The values of the form of a service key. */
 export type KeyDraft = {
   name: string
   allowed_origins: string[]
-  /** When it expires: as it does now, never, so many days from now, or on `expiryDate`. */
+  /** When the key expires: unchanged, never, in a number of days, or on `expiryDate`. */
   expiry: 'unchanged' | 'never' | '30' | '90' | '365' | 'date'
-  /** A day in the viewer's time zone as it was typed, `31 Jan 2027`; the key is refused from its beginning. */
+  /** A day in the viewer's time zone as typed, `31 Jan 2027`; the key expires at its start. */
   expiryDate: string
   rate: 'default' | 'own' | 'unlimited'
-  /** With `own`: events a second. Text while nothing that is a number is typed. */
+  /** With `own`: events per second. A string while the typed text is not a number. */
   ratePerSecond: number | string
 }
 
@@ -38,22 +38,22 @@ export function draftOfKey({ name, allowed_origins, expires_at, rate_limit }: Se
   }
 }
 
-/** What the contract would refuse, by field. The name of an edited key may stay, though it be older than the rule for names. */
+/** What the contract would reject, by field. An unchanged name is valid, even if it predates the rules for names. */
 export function keyFaults(draft: KeyDraft, edited?: ServiceKey, now = new Date()): Record<string, string> {
   const { name, allowed_origins, expiry, rate, ratePerSecond } = draft
   const faults = {
     name:
       name === edited?.name
         ? undefined
-        : givenNameFault(name, 'Give the key a name, for example the program that uses it.'),
-    allowed_origins: allowed_origins.length > 100 ? 'At most 100 origins.' : originFault(allowed_origins),
+        : givenNameFault(name, 'Enter a name, for example of the program that uses the key.'),
+    allowed_origins: allowed_origins.length > 100 ? 'Use at most 100 origins.' : originFault(allowed_origins),
     expiryDate: expiry === 'date' ? dateFault(draft, now) : undefined,
     ratePerSecond: rate === 'own' ? rateFault(ratePerSecond) : undefined,
   }
   return onlyFaults(faults)
 }
 
-/** The body that makes this key. */
+/** The request body to create this key. */
 export function keyCreation(
   kind: Schemas['KeyKind'],
   draft: KeyDraft,
@@ -64,12 +64,12 @@ export function keyCreation(
     name: draft.name,
     expires_at: expiryOf(draft, now) ?? null,
     rate_limit: rateOf(draft),
-    // Only a publishable key can have any: what was typed before the kind was changed does not count.
+    // Only publishable keys have origins; ignores those typed before the kind was changed.
     ...(kind === 'publishable' && { allowed_origins: draft.allowed_origins }),
   }
 }
 
-/** The fields, in the form in which they are sent, that differ from the key's. */
+/** The changed fields, as they are sent. */
 export function keyChanges(key: ServiceKey, draft: KeyDraft, now: Date): Schemas['ServiceKeyUpdate'] {
   const expires_at = expiryOf(draft, now)
   const rate_limit = rateOf(draft)
@@ -82,7 +82,7 @@ export function keyChanges(key: ServiceKey, draft: KeyDraft, now: Date): Schemas
   }
 }
 
-/** What the server refused, by the field of the form. */
+/** The server's errors, by field of the form. */
 export function keyErrors(error: unknown): Record<string, string> {
   const errors: Record<string, string> = {}
   for (const [field, fault] of Object.entries(fieldErrors(error))) {
@@ -96,7 +96,7 @@ export function keyErrors(error: unknown): Record<string, string> {
   return errors
 }
 
-/** The first day on which a new key can expire, for a date field. */
+/** The first possible expiry day of a key, for a native date field. */
 export function tomorrow(now = new Date()): string {
   const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
   return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
@@ -111,32 +111,32 @@ const originPattern =
 function originFault(origins: string[]): string | undefined {
   const wrong = origins.find((origin) => !originPattern.test(origin) || origin.length > 255)
   if (wrong === undefined) return undefined
-  if (wrong.includes('*')) return `“${wrong}” stands for many origins. List each of them by itself.`
+  if (wrong.includes('*')) return `“${wrong}” contains a wildcard. List each origin separately.`
   const suggestion = originIn(wrong)
   return suggestion
     ? `“${wrong}” is not an origin. Did you mean ${suggestion}?`
-    : `“${wrong}” is not an origin. Write scheme, host and, if it is not the usual one, port: https://app.example.com`
+    : `“${wrong}” is not an origin. Enter scheme, host and optional port: https://app.example.com`
 }
 
-/** The origin that somebody who typed this probably means. */
+/** The origin that the typed text probably means. */
 function originIn(text: string): string | undefined {
   const address = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
   return address && originPattern.test(address.origin) ? address.origin : undefined
 }
 
 function dateFault(draft: KeyDraft, now: Date): string | undefined {
-  if (!draft.expiryDate) return 'Choose the day from which on the key is refused.'
+  if (!draft.expiryDate) return 'Enter the day on which the key expires.'
   const expiresAt = startOfDay(draft.expiryDate)
-  if (!expiresAt) return 'Write it like 31 Jan 2027.'
+  if (!expiresAt) return 'Enter a date such as 31 Jan 2027.'
   return expiresAt <= now ? 'Choose a day after today.' : undefined
 }
 
 function rateFault(rate: number | string): string | undefined {
   const isWhole = typeof rate === 'number' && Number.isInteger(rate)
-  return isWhole && rate >= 1 && rate <= 1_000_000 ? undefined : 'A whole number from 1 to 1,000,000.'
+  return isWhole && rate >= 1 && rate <= 1_000_000 ? undefined : 'Enter a whole number from 1 to 1,000,000.'
 }
 
-/** Undefined to leave it as it is. */
+/** Undefined if unchanged. */
 function expiryOf({ expiry, expiryDate }: KeyDraft, now: Date): string | null | undefined {
   if (expiry === 'unchanged') return undefined
   if (expiry === 'never') return null
@@ -144,7 +144,7 @@ function expiryOf({ expiry, expiryDate }: KeyDraft, now: Date): string | null | 
   return new Date(now.getTime() + Number(expiry) * 86_400_000).toISOString()
 }
 
-/** The beginning of a day that was typed, in the viewer's time zone; undefined for what is no day. */
+/** The start of a typed day in the viewer's time zone; undefined if it is not a day. */
 export function startOfDay(text: string): Date | undefined {
   const day = instantOf(text)
   day?.setHours(0, 0, 0, 0)

@@ -8,11 +8,11 @@ import { type KeyDraft, startOfDay, tomorrow } from './key-draft.ts'
 type KeyFieldsProps = {
   form: Pick<ReturnType<typeof useForm<KeyDraft>>, 'values' | 'getInputProps' | 'setFieldValue'>
   kind: Schemas['KeyKind']
-  /** How the key's present expiry is offered; undefined if it has none. */
+  /** The label of the option to keep the current expiry; undefined if it has none. */
   presentExpiry?: string | undefined
 }
 
-/** The fields that a new key and one that is changed have in common. */
+/** The fields shared by the forms to create and to edit a key. */
 export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
   const { expiry, rate } = form.values
   return (
@@ -28,7 +28,7 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
       {kind === 'publishable' && (
         <TagsInput
           label="Allowed origins"
-          description="Only pages of these origins may use the key; none: every page. Write each as browsers send it, such as https://app.example.com, and press Enter. This keeps honest pages apart; it does not make the key a secret."
+          description="Only pages from these origins may use the key; leave empty to allow all. Enter each origin, such as https://app.example.com, and press Enter. Only browsers enforce this: it does not make the key secret."
           placeholder={form.values.allowed_origins.length === 0 ? 'https://app.example.com' : ''}
           splitChars={[',', ' ']}
           {...form.getInputProps('allowed_origins')}
@@ -37,15 +37,15 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Select
           label="Expiry"
-          description="From then on the key is refused."
+          description="Requests with an expired key are rejected."
           allowDeselect={false}
           data={[
             ...(presentExpiry ? [{ value: 'unchanged', label: presentExpiry }] : []),
             { value: 'never', label: 'Never' },
-            { value: '30', label: '30 days from now' },
-            { value: '90', label: '90 days from now' },
-            { value: '365', label: '365 days from now' },
-            { value: 'date', label: 'On a date' },
+            { value: '30', label: 'In 30 days' },
+            { value: '90', label: 'In 90 days' },
+            { value: '365', label: 'In 365 days' },
+            { value: 'date', label: 'On a date…' },
           ]}
           {...form.getInputProps('expiry')}
         />
@@ -53,7 +53,7 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
           <InstantInput
             type="date"
             label="Expiry date"
-            description="Refused from the beginning of this day on."
+            description="The key expires at the start of this day."
             min={tomorrow()}
             chosen={startOfDay(form.values.expiryDate)}
             onChoose={(day) => form.setFieldValue('expiryDate', dayText(day))}
@@ -64,19 +64,19 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Select
           label="Rate limit"
-          description="How many events the key may send."
+          description="How many events per second the key may send."
           allowDeselect={false}
           data={[
-            { value: 'default', label: "The server's default" },
-            { value: 'own', label: 'A limit of its own' },
+            { value: 'default', label: 'Server default' },
+            { value: 'own', label: 'Custom' },
             { value: 'unlimited', label: 'No limit' },
           ]}
           {...form.getInputProps('rate')}
         />
         {rate === 'own' && (
           <NumberInput
-            label="Events a second"
-            description="For a short time, twice as many pass."
+            label="Events per second"
+            description="Short bursts of twice as many are allowed."
             allowDecimal={false}
             allowNegative={false}
             thousandSeparator=","

@@ -4,7 +4,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** What a key is called, with its last characters; its identifier while that is not known, or it cannot be read. */
+/** The name of a key with its last characters; its identifier until that has loaded, or if it cannot be read. */
 export function useKeyName(key_id: string): string {
   const cairn = useCairn()
   const { data: key } = useQuery({
@@ -19,7 +19,7 @@ export function useKeyName(key_id: string): string {
   return key ? keyText(key) : key_id
 }
 
-/** A key by its name and its last characters. */
+/** The name of a key with its last characters. */
 export function keyText({ name, last_four }: Pick<Schemas['ServiceKey'], 'name' | 'last_four'>): string {
   return `${visibleName(name)} …${last_four}`
 }

@@ -18,7 +18,9 @@ import type { Schemas } from '../../client/person.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { relativeText } from '../parts/instant-text.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
+import { countOf } from '../parts/number-text.ts'
 import { RowMenu } from '../parts/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
@@ -33,7 +35,7 @@ type KeyRowProps = {
   onMade: (made: MadeKey) => void
 }
 
-/** One key as a line of the table: below it, when it is opened, all that is known, and behind a button what can be done. */
+/** A key as a table row that expands to its details, with a menu of actions. */
 export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
   const { canChange } = useMembership()
   const isNarrow = useIsNarrow()
@@ -67,8 +69,8 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
               <Text span inherit fw={600} truncate>
                 {name}
               </Text>
-              {/* A rotated key and the new one have the same name. */}
-              <VisuallyHidden>, details of the key {key}</VisuallyHidden>
+              {/* A rotated key and its replacement have the same name. */}
+              <VisuallyHidden>, details of key {key}</VisuallyHidden>
             </Group>
           </UnstyledButton>
           <Group hiddenFrom="sm" gap="xs" mt={4}>
@@ -82,7 +84,9 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
           {key}
         </Table.Td>
         <Table.Td visibleFrom="sm">{badge}</Table.Td>
-        <Table.Td visibleFrom="sm">{last_used_at ? <Instant at={last_used_at} /> : 'never'}</Table.Td>
+        <Table.Td visibleFrom="sm">
+          {last_used_at ? <Instant at={last_used_at} relative /> : 'Never'}
+        </Table.Td>
         {canChange && (
           <Table.Td>
             {status !== 'revoked' && (
@@ -109,7 +113,7 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
       </Table.Tr>
       {opened && (
         <Table.Tr id={detailsId}>
-          {/* In a fixed layout a cell over columns that are not shown would make them take room. */}
+          {/* In a fixed layout, spanning hidden columns would give them a width. */}
           <Table.Td colSpan={(isNarrow ? 1 : 4) + (canChange ? 1 : 0)}>
             <KeyDetails serviceKey={serviceKey} />
           </Table.Td>
@@ -141,13 +145,14 @@ function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
           {kind === 'publishable' ? 'Publishable, for browsers' : 'Secret, for servers'}
         </Fact>
         <Fact name="Created">
-          <Instant at={created_at} /> by {created_by === null ? 'command line' : visibleName(created_by)}
+          <Instant at={created_at} relative /> by{' '}
+          {created_by === null ? 'the command line' : visibleName(created_by)}
         </Fact>
-        <Fact name="Last used">{last_used_at ? <Instant at={last_used_at} /> : 'never'}</Fact>
+        <Fact name="Last used">{last_used_at ? <Instant at={last_used_at} relative /> : 'Never'}</Fact>
         <EndFact serviceKey={serviceKey} />
         <Fact name="Rate limit">{rateText(rate_limit)}</Fact>
         {kind === 'publishable' && (
-          <Fact name="Allowed origins">{allowed_origins.join(', ') || 'every origin'}</Fact>
+          <Fact name="Allowed origins">{allowed_origins.join(', ') || 'All origins'}</Fact>
         )}
       </SimpleGrid>
       {canChange && (
@@ -172,14 +177,14 @@ function EndFact({ serviceKey: { status, expires_at, revoked_at } }: { serviceKe
   if (revoked_at) {
     return (
       <Fact name="Revoked">
-        <Instant at={revoked_at} />
+        <Instant at={revoked_at} relative />
       </Fact>
     )
   }
-  if (!expires_at) return <Fact name="Expires">never</Fact>
+  if (!expires_at) return <Fact name="Expires">Never</Fact>
   return (
     <Fact name={status === 'expired' ? 'Expired' : 'Expires'}>
-      {timeFromNow(expires_at)} (<Instant at={expires_at} />)
+      {relativeText(new Date(expires_at))} (<Instant at={expires_at} />)
     </Fact>
   )
 }
@@ -187,20 +192,6 @@ function EndFact({ serviceKey: { status, expires_at, revoked_at } }: { serviceKe
 const stateColors = { active: 'green', expired: 'yellow', revoked: 'red' }
 
 function rateText(rate: number | null): string {
-  if (rate === null) return "the server's default"
-  return rate === 0 ? 'no limit' : `${rate.toLocaleString('en')} ${rate === 1 ? 'event' : 'events'} a second`
+  if (rate === null) return 'Server default'
+  return rate === 0 ? 'No limit' : `${countOf(rate, 'event')} per second`
 }
-
-const relativeTime = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
-
-/** "in 3 days", "2 hours ago"; whole units, the largest that fits. */
-function timeFromNow(instant: string): string {
-  const seconds = (new Date(instant).getTime() - Date.now()) / 1000
-  const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? (['minute', 60] as const)
-  return relativeTime.format(Math.trunc(seconds / length), unit)
-}
-
-const units = [
-  ['day', 86_400],
-  ['hour', 3600],
-] as const

@@ -37,7 +37,7 @@ export function KeysScreen() {
       const filter = { ...(search && { search }), ...(!isAll && { status: 'active' as const }) }
       return taken(cairn.listServiceKeys({ query: { ...filter, ...(cursor && { cursor }) }, signal }))
     },
-    // The list stays while the next search is on its way, but never into another workspace.
+    // The list stays while the next search loads, but never in another workspace.
     { keepsList: (earlier) => earlier[0] === key[0] },
   )
 
@@ -49,7 +49,7 @@ export function KeysScreen() {
   return (
     <Page
       title="Service keys"
-      description="Programs send a service key with every request, in the header x-service-key."
+      description="Service keys are your API keys. Programs send one with every request, in the header x-service-key."
       action={
         canChange && (
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
@@ -59,11 +59,11 @@ export function KeysScreen() {
       }
     >
       <Stack>
-        <Group align="flex-end" gap="md">
+        <Group gap="sm">
           <Box flex="1 1 18rem">
             <FilterField
-              label="Search keys"
-              placeholder="A word of the name, or the last four characters"
+              aria-label="Search keys"
+              placeholder="Search by name or last four characters"
               leftSection={<IconSearch size={16} aria-hidden />}
               value={filters.values.search}
               onChange={(value) => filters.set('search', searchOf(value))}
@@ -72,7 +72,7 @@ export function KeysScreen() {
           <SegmentedControl
             aria-label="Keys to show"
             value={isAll ? 'all' : 'active'}
-            // In the history: the way back leads to the keys that were shown before.
+            // Pushed to the history: Back returns to the previous filter.
             onChange={(value) =>
               setParameters((before) => {
                 if (value === 'all') before.set('status', value)
@@ -86,22 +86,20 @@ export function KeysScreen() {
             ]}
           />
         </Group>
-        {!canChange && (
-          <Text size="sm">An owner or an admin of the workspace can create and change keys.</Text>
-        )}
+        {!canChange && <Text size="sm">An owner or admin of the workspace can create and change keys.</Text>}
         {keys.isPending && <Loading lines={5} />}
         {keys.items.length > 0 && <KeyTable keys={keys.items} onMade={show} />}
         {keys.isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
-            No {isAll ? '' : 'active '}key has a word that begins with “<bdi>{search}</bdi>” in its name, or
+            No {isAll ? '' : 'active '}key has a name with a word that starts with “<bdi>{search}</bdi>”, or
             ends with these characters.
           </EmptyState>
         )}
         {keys.isEmpty && !search && (
           <EmptyState title={isAll ? 'No service keys yet' : 'No active service keys'} icon={<IconKey />}>
             {canChange
-              ? 'Create a publishable key for your pages, or a secret one for your servers. With it, they send customers and events.'
-              : 'Without one, no program can send customers and events.'}
+              ? 'Create a publishable key for browsers or a secret key for servers, to send customers and events.'
+              : 'Programs need a key to send customers and events.'}
           </EmptyState>
         )}
         {keys.error && !keys.isFetchNextPageError && (
@@ -145,7 +143,7 @@ function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (ma
   )
 }
 
-/** What to search for: of a whole key that somebody pastes only what the list shows of it, so that it stays out of addresses. */
+/** The search text. A whole pasted key is reduced to its last characters, so that it never gets into the address. */
 function searchOf(text: string): string {
   return /^[ps]k_[0-9A-Za-z]{8,}$/.test(text.trim()) ? text.trim().slice(-4) : text
 }

@@ -7,22 +7,22 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { LeaveGuard } from '../parts/leave-guard.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
-/** A key that was just made, with the key itself. */
+/** A new key, with its token. */
 export type MadeKey = {
   kind: Schemas['KeyKind']
   name: string
   token: string
-  /** What happens to the key that it replaces, if it replaces one. */
+  /** What happens to the key that it replaces, if any. */
   note?: string
 }
 
 type MadeKeyDialogProps = {
-  /** The dialog is open while there is one. */
+  /** The dialog is open while this is set. */
   made: MadeKey | undefined
   onClose: () => void
 }
 
-/** Shows a new key, a secret one this once: whoever closes the dialog without having copied that is asked again. */
+/** Shows a new key. A secret key is shown only once: closing the dialog without copying it asks for confirmation. */
 export function MadeKeyDialog({ made, onClose }: MadeKeyDialogProps) {
   return made && <OpenMadeKeyDialog key={made.token} made={made} onClose={onClose} />
 }
@@ -52,15 +52,15 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
         title={`Your new ${kind} key “${visibleName(name)}”`}
         size="lg"
         closeOnClickOutside={false}
-        // The question above it closes by Escape and holds the focus, not both.
+        // Escape and the focus belong to the confirmation while it is open.
         closeOnEscape={!isAsking}
         trapFocus={!isAsking}
       >
         <Stack>
           <Text size="sm">
             {isSecret
-              ? 'Copy the key now and keep it in a safe place. It cannot be shown again: Cairn stores only a digest of it.'
-              : 'Put it into your pages. It is no secret, and can be shown again in the list of service keys.'}
+              ? 'Copy the key now and store it in a safe place. It cannot be shown again: Cairn stores only a digest of it.'
+              : 'Use this key in your pages. It is not secret, and you can copy it again from the list of service keys.'}
           </Text>
           {note && <Text size="sm">{note}</Text>}
           <Code
@@ -84,8 +84,8 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
           </Button>
           <Group justify="space-between">
             <Text size="sm" role="status">
-              {copying === 'copied' && 'The key is copied.'}
-              {copying === 'failed' && 'The browser refused to copy. Select the key and copy it yourself.'}
+              {copying === 'copied' && 'Key copied.'}
+              {copying === 'failed' && 'Could not copy. Select the key and copy it.'}
             </Text>
             <Button variant="default" onClick={() => (wouldBeLost ? setIsAsking(true) : onClose())}>
               Done
@@ -93,7 +93,7 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
           </Group>
         </Stack>
       </Modal>
-      {/* Mounted only now: a dialog that waits would be closed by the same press of Escape that opens it. */}
+      {/* Mounted on demand: otherwise the press of Escape that opens it would also close it. */}
       {isAsking && (
         <ConfirmDialog
           opened
@@ -103,7 +103,7 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
           danger
           onConfirm={onClose}
         >
-          The key was not copied, and it cannot be shown again. Without it you have to create another one.
+          The key was not copied and cannot be shown again. Without it, you need to create another one.
         </ConfirmDialog>
       )}
       <LeaveGuard
@@ -111,7 +111,7 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
         title="Leave without copying the key?"
         confirmLabel="Leave without copying"
       >
-        The key was not copied, and it cannot be shown again. Without it you have to create another one.
+        The key was not copied and cannot be shown again. Without it, you need to create another one.
       </LeaveGuard>
     </>
   )

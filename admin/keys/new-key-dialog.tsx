@@ -16,16 +16,10 @@ type NewKeyDialogProps = {
   onMade: (made: MadeKey) => void
 }
 
-/** Makes a service key. */
+/** Creates a service key. */
 export function NewKeyDialog({ opened, onClose, onMade }: NewKeyDialogProps) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title="Create a service key"
-      size="lg"
-      closeOnClickOutside={false}
-    >
+    <Modal opened={opened} onClose={onClose} title="Create service key" size="lg" closeOnClickOutside={false}>
       <NewKeyForm onClose={onClose} onMade={onMade} />
     </Modal>
   )
@@ -42,7 +36,7 @@ function NewKeyForm({ onClose, onMade }: Omit<NewKeyDialogProps, 'opened'>) {
     validateInputOnChange: ['allowed_origins'],
   })
   const create = useMutation({
-    // The result stays out of the mutation's state: a secret key is kept nowhere but where it is shown.
+    // The result stays out of the mutation's state, so that a secret key exists only where it is shown.
     mutationFn: async (draft: KeyDraft) => {
       const key = await taken(cairn.createServiceKey({ body: keyCreation(kind, draft, new Date()) }))
       if (key.token) onMade({ kind, name: key.name, token: key.token })
@@ -69,12 +63,12 @@ function NewKeyForm({ onClose, onMade }: Omit<NewKeyDialogProps, 'opened'>) {
             <Radio
               value="publishable"
               label="Publishable, for browsers"
-              description="May only register customers and send events. Everybody can read it in your pages, so it is no secret and can be shown again."
+              description="Can only register customers and send events. Anyone can read it in your pages, so it is not secret and can be shown again."
             />
             <Radio
               value="secret"
               label="Secret, for servers"
-              description="May also read customers and events and change journeys. It is shown once, and must never reach a browser."
+              description="Can also read customers and events, and change journeys. Shown only once. Never use it in a browser."
             />
           </Stack>
         </Radio.Group>

@@ -13,7 +13,7 @@ type RevokeKeyDialogProps = {
   onClose: () => void
 }
 
-/** Revokes a key, after saying what will stop working. */
+/** Revokes a key, after confirmation. */
 export function RevokeKeyDialog({ serviceKey, opened, onClose }: RevokeKeyDialogProps) {
   const { key_id, name, last_four, last_used_at } = serviceKey
   const cairn = useCairn()
@@ -43,17 +43,16 @@ export function RevokeKeyDialog({ serviceKey, opened, onClose }: RevokeKeyDialog
     >
       <Stack gap="xs">
         <Text size="sm">
-          Every program that sends the key …{last_four} is refused at once and for ever. What it sends is not
-          stored.
+          All requests with the key …{last_four} will be rejected immediately and permanently, and not stored.
         </Text>
         <Text size="sm">
           {last_used_at ? (
             <>
-              It was last used <Instant at={last_used_at} />. Whoever uses it needs another key first; to
-              rotate it leaves time for that.
+              The key was last used <Instant at={last_used_at} relative />. If programs still use it, rotate
+              it instead: both keys then work during a grace period.
             </>
           ) : (
-            'It was never used.'
+            'The key was never used.'
           )}
         </Text>
       </Stack>

@@ -15,7 +15,7 @@ type RotateKeyDialogProps = {
   onMade: (made: MadeKey) => void
 }
 
-/** Replaces a key by a new one; both work during the grace period. */
+/** Replaces a key; both keys work during the grace period. */
 export function RotateKeyDialog({ serviceKey, opened, onClose, onMade }: RotateKeyDialogProps) {
   const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
@@ -32,7 +32,7 @@ function RotateKeyForm({ serviceKey, onClose, onMade }: Omit<RotateKeyDialogProp
   const keysKey = useWorkspaceKey('service-keys')
   const [grace, setGrace] = useState<Grace>('86400')
   const rotate = useMutation({
-    // The result stays out of the mutation's state: a secret key is kept nowhere but where it is shown.
+    // The result stays out of the mutation's state, so that a secret key exists only where it is shown.
     mutationFn: async () => {
       const body = { grace_seconds: Number(grace) }
       const { kind, name, token } = await taken(cairn.rotateServiceKey({ path: { key_id }, body }))
@@ -54,10 +54,10 @@ function RotateKeyForm({ serviceKey, onClose, onMade }: Omit<RotateKeyDialogProp
     >
       <Stack>
         <Text size="sm">
-          Makes a new key with the same name, kind, origins and rate limit, and without expiry. During the
-          grace period both keys work, so that you can put the new one in place; then …{last_four} is refused.
+          Creates a new key with the same name, kind, origins and rate limit, without expiry. Both keys work
+          during the grace period, so that you can deploy the new one; then …{last_four} stops working.
         </Text>
-        {expires_at && <Text size="sm">If the old key expires before that, it keeps its own expiry.</Text>}
+        {expires_at && <Text size="sm">If the old key expires earlier, it keeps its expiry.</Text>}
         <Radio.Group
           label="Grace period of the old key"
           value={grace}
@@ -83,12 +83,12 @@ function RotateKeyForm({ serviceKey, onClose, onMade }: Omit<RotateKeyDialogProp
   )
 }
 
-/** By their length in seconds, the shortest first. */
+/** By length in seconds, shortest first. */
 const graces = {
-  0: { label: 'None: the old key is refused at once', outcome: 'is refused from now on.' },
-  3600: { label: '1 hour', outcome: 'works for 1 more hour at the most.' },
-  86400: { label: '24 hours', outcome: 'works for 24 more hours at the most.' },
-  604800: { label: '7 days', outcome: 'works for 7 more days at the most.' },
+  0: { label: 'None: the old key stops working immediately', outcome: 'no longer works.' },
+  3600: { label: '1 hour', outcome: 'works for up to 1 more hour.' },
+  86400: { label: '24 hours', outcome: 'works for up to 24 more hours.' },
+  604800: { label: '7 days', outcome: 'works for up to 7 more days.' },
 }
 
 type Grace = `${keyof typeof graces}`

@@ -10,7 +10,7 @@ import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { abilityOf, asRole, grantableRoles, roleName } from './role.ts'
 
-/** Asks whom to invite, then shows the link of the invitation, which nobody can show again. */
+/** Creates an invitation, then shows its link, which cannot be shown again. */
 export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Schemas['CreatedInvitation']>()
   return (
@@ -18,26 +18,26 @@ export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setCreated(undefined)}
-      title={created ? `Link for ${created.email}` : 'Invite somebody'}
-      // A click beside the dialog would lose the link.
+      title={created ? `Invitation for ${created.email}` : 'Invite member'}
+      // A click outside of the dialog would lose the link.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
       withCloseButton={!created}
     >
       {created ? (
         <OneTimeLink
-          label="Link of the invitation"
+          label="Invitation link"
           path="/invitation"
           token={created.token}
           validity={
             <>
-              It works once, for 7 days, until <Instant at={created.expires_at} />.
+              The link works once and expires after 7 days, on <Instant at={created.expires_at} />.
             </>
           }
           onDone={onClose}
         >
-          Cairn sends no mail: copy the link and send it to {created.email} yourself, by a way that only they
-          read. It is shown this once.
+          Cairn does not send email. Copy the link and send it to {created.email} over a private channel. It
+          cannot be shown again.
         </OneTimeLink>
       ) : (
         <InvitationForm onCreated={setCreated} onCancel={onClose} />
@@ -59,7 +59,7 @@ function InvitationForm({
   const { role } = useMembership()
   const form = useForm<Schemas['InvitationCreation']>({
     initialValues: { email: '', role: 'viewer' },
-    validate: { email: (value) => (value.trim() === '' ? 'Type the email of the person' : null) },
+    validate: { email: (value) => (value.trim() === '' ? 'Enter an email' : null) },
   })
   const invite = useMutation({
     mutationFn: ({ email, role }: Schemas['InvitationCreation']) =>
@@ -75,7 +75,7 @@ function InvitationForm({
       <Stack>
         <TextInput
           label="Email"
-          description="The person signs in with it. A former invitation of the same email stops working."
+          description="The person signs in with it. Replaces an earlier invitation of the same email."
           type="email"
           autoComplete="off"
           maxLength={254}
@@ -85,7 +85,7 @@ function InvitationForm({
         />
         <Select
           label="Role"
-          description={`As ${asRole(form.values.role)} they ${abilityOf[form.values.role]}.`}
+          description={`As ${asRole(form.values.role)}, they ${abilityOf[form.values.role]}.`}
           data={grantableRoles(role).map((role) => ({ value: role, label: roleName[role] }))}
           allowDeselect={false}
           required
@@ -97,7 +97,7 @@ function InvitationForm({
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending}>
-            Make the link
+            Create invitation link
           </Button>
         </Group>
       </Stack>

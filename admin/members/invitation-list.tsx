@@ -13,7 +13,7 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { roleName } from './role.ts'
 
-/** The invitations that can still be accepted, to be revoked. */
+/** The pending invitations, which can be revoked. */
 export function InvitationList() {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -45,7 +45,7 @@ export function InvitationList() {
   } else if (invitations.items.length > 0) {
     list = (
       <Paper withBorder>
-        <Table verticalSpacing="sm" aria-label="Open invitations" layout="fixed">
+        <Table verticalSpacing="sm" aria-label="Pending invitations" layout="fixed">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Email</Table.Th>
@@ -53,7 +53,7 @@ export function InvitationList() {
                 Role
               </Table.Th>
               <Table.Th w={190} visibleFrom="sm">
-                Works until
+                Expires
               </Table.Th>
               <Table.Th w={96}>
                 <VisuallyHidden>Revoke</VisuallyHidden>
@@ -71,7 +71,7 @@ export function InvitationList() {
                     Invited by {visibleName(invitation.invited_by)}
                   </Text>
                   <Text size="xs" c="dimmed" hiddenFrom="sm">
-                    {roleName[invitation.role]}, works until <Instant at={invitation.expires_at} />
+                    {roleName[invitation.role]}, expires <Instant at={invitation.expires_at} relative />
                   </Text>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
@@ -79,14 +79,14 @@ export function InvitationList() {
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
                   <Text size="sm" component="span">
-                    <Instant at={invitation.expires_at} />
+                    <Instant at={invitation.expires_at} relative />
                   </Text>
                 </Table.Td>
                 <Table.Td>
                   <Button
                     variant="default"
                     size="compact-sm"
-                    aria-label={`Revoke the invitation of ${invitation.email}`}
+                    aria-label={`Revoke invitation of ${invitation.email}`}
                     onClick={() => setAsked(invitation)}
                   >
                     Revoke
@@ -102,21 +102,21 @@ export function InvitationList() {
   return (
     <Stack gap="sm" mt="md">
       <Title order={2} size="h4">
-        Open invitations
+        Pending invitations
       </Title>
       {list}
       <LoadMore query={invitations} />
       <ConfirmDialog
         opened={asked !== undefined}
         onClose={close}
-        title="Revoke the invitation?"
-        confirmLabel="Revoke"
+        title="Revoke invitation?"
+        confirmLabel="Revoke invitation"
         danger
         onConfirm={() => asked && revoke.mutate(asked)}
         pending={revoke.isPending}
         error={revoke.error}
       >
-        The link that {asked?.email} was given stops working. You can invite again at any time.
+        The invitation link of {asked?.email} stops working. You can invite them again at any time.
       </ConfirmDialog>
     </Stack>
   )

@@ -16,10 +16,10 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { MemberRow } from './member-row.tsx'
 
-/** So many are taken in at a glance; where there are more, they can be searched. */
+/** With more members than this, the list can be searched. */
 const searchedFrom = 10
 
-/** The members of the workspace; whoever may, changes and removes them here. The search is in the query string. */
+/** The members of the workspace, to be changed and removed by owners and admins. The search is in the query string. */
 export function MemberList() {
   const cairn = useCairn()
   const filters = useFilters({ search: text })
@@ -33,19 +33,19 @@ export function MemberList() {
     (cursor, signal) => taken(cairn.listMembers({ query: { search, ...(cursor && { cursor }) }, signal })),
     {
       enabled: search !== '',
-      // The list stays while the next search is on its way, but never into another workspace.
+      // The list stays while the next search loads, but never in another workspace.
       keepsList: (earlier) => earlier[0] === foundKey[0],
     },
   )
-  // All stay until the first search has found some.
+  // All members stay until the first search has loaded.
   const members = search && !found.isPending ? found : all
   return (
     <Stack>
       {(search || all.items.length > searchedFrom) && (
         <Box maw="30rem">
           <FilterField
-            label="Search members"
-            placeholder="A word of the name, or the email"
+            aria-label="Search members"
+            placeholder="Search by name or email"
             leftSection={<IconSearch size={16} aria-hidden />}
             value={filters.values.search}
             onChange={(value) => filters.set('search', value)}
@@ -57,7 +57,8 @@ export function MemberList() {
       {members.items.length > 0 && <MemberTable members={members.items} />}
       {search && found.isEmpty && !found.isPlaceholderData && (
         <EmptyState title="No member found" icon={<IconSearch />}>
-          Nobody has a name with words that begin with “<bdi>{search}</bdi>”, or an email that begins so.
+          No member has a name with a word that starts with “<bdi>{search}</bdi>”, or an email that starts
+          with it.
         </EmptyState>
       )}
       {members.error && !members.isFetchNextPageError && (

@@ -15,7 +15,7 @@ import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } fr
 import { PasswordLinkDialog } from './password-link-dialog.tsx'
 import { abilityOf, asRole, grantableRoles, mayChange, roleName } from './role.ts'
 
-/** A member as a row of the list, with what may be done about it. */
+/** A member as a table row, with the permitted actions. */
 export function MemberRow({ member }: { member: Schemas['Member'] }) {
   const cairn = useCairn()
   const navigate = useNavigate()
@@ -29,7 +29,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
   const workspaceName = visibleName(workspace.name)
   const isSelf = member.person_id === person.person_id
   const path = { person_id: member.person_id }
-  // A cell over more columns than there are would make another one.
+  // A cell that spans more columns than there are would add one.
   const columns = useMatches({ base: 3, sm: 4 })
 
   const change = useMutation({
@@ -45,7 +45,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
     onSuccess: async () => {
       setAsked(undefined)
       if (isSelf) {
-        // The other way round the screen would be drawn once more, in a workspace that is foreign now.
+        // In the other order the screen would be rendered once more, in a workspace without access.
         await navigate('/', { replace: true })
         await queryClient.resetQueries(sessionQuery)
       } else {
@@ -56,7 +56,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
 
   function choose(role: Schemas['Role']) {
     if (role === member.role) return
-    // One's own role cannot always be taken back, so it is asked about first.
+    // Lowering one's own role cannot be undone, so it asks for confirmation.
     if (isSelf) setAsked(role)
     else change.mutate(role)
   }
@@ -84,7 +84,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
             {member.email}
           </Text>
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            Joined <Instant at={member.joined_at} />
+            Joined <Instant at={member.joined_at} relative />
           </Text>
         </Table.Td>
         <Table.Td>
@@ -106,7 +106,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         </Table.Td>
         <Table.Td visibleFrom="sm">
           <Text size="sm" component="span">
-            <Instant at={member.joined_at} />
+            <Instant at={member.joined_at} relative />
           </Text>
         </Table.Td>
         <Table.Td>
@@ -114,11 +114,11 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
             <RowMenu name={name}>
               {!isSelf && (
                 <Menu.Item leftSection={<IconKey size={16} aria-hidden />} onClick={linking.open}>
-                  Link for a new password
+                  Create password reset link…
                 </Menu.Item>
               )}
               <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setAsked('none')}>
-                {isSelf ? 'Leave the workspace' : 'Remove from the workspace'}
+                {isSelf ? 'Leave workspace…' : 'Remove from workspace…'}
               </Menu.Item>
             </RowMenu>
           )}
@@ -136,28 +136,27 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         opened={asked === 'none'}
         onClose={close}
         title={isSelf ? `Leave ${workspaceName}?` : `Remove ${name}?`}
-        confirmLabel={isSelf ? 'Leave' : 'Remove'}
+        confirmLabel={isSelf ? 'Leave workspace' : 'Remove member'}
         danger
         onConfirm={() => remove.mutate()}
         pending={remove.isPending}
         error={remove.error}
       >
         {isSelf
-          ? 'You lose access to this workspace at once, and come back only by a new invitation. What you made stays.'
-          : `${name} loses access to ${workspaceName} at once, and comes back only by a new invitation. What they made stays; so do service keys, which you may want to rotate if they knew a secret one.`}
+          ? 'You lose access to this workspace immediately and need a new invitation to return. What you created is kept.'
+          : `${name} loses access to ${workspaceName} immediately and needs a new invitation to return. What they created is kept, including service keys: rotate any secret key that they know.`}
       </ConfirmDialog>
       {asked !== undefined && asked !== 'none' && (
         <ConfirmDialog
           opened
           onClose={close}
-          title={`Become ${asRole(asked)}?`}
-          confirmLabel="Change my role"
+          title={`Change your role to ${asked}?`}
+          confirmLabel="Change role"
           onConfirm={() => change.mutate(asked)}
           pending={change.isPending}
           error={change.error}
         >
-          As {asRole(asked)} you {abilityOf[asked]}. You cannot take this back yourself; an owner or an admin
-          can.
+          As {asRole(asked)}, you {abilityOf[asked]}. You cannot undo this yourself; an owner or admin can.
         </ConfirmDialog>
       )}
     </>

@@ -8,7 +8,7 @@ import { InvitationList } from './invitation-list.tsx'
 import { MemberList } from './member-list.tsx'
 import { abilityOf, grantableRoles, roleName } from './role.ts'
 
-/** Who may come in, and what they may do; the invitations that are open. */
+/** The members of the workspace with their roles, and pending invitations. */
 export function MembersScreen() {
   const { canChange } = useMembership()
   const [inviting, invite] = useDisclosure()
@@ -17,14 +17,14 @@ export function MembersScreen() {
       title="Members"
       description={
         <>
-          The people of this workspace and what they may do.
-          {!canChange && ' Owners and admins invite, change roles and remove.'}
+          People with access to this workspace, and their roles.
+          {!canChange && ' Owners and admins can invite and remove members and change roles.'}
         </>
       }
       action={
         canChange && (
           <Button leftSection={<IconUserPlus size={18} aria-hidden />} onClick={invite.open}>
-            Invite
+            Invite member
           </Button>
         )
       }

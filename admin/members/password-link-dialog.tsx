@@ -8,7 +8,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 
-/** Makes a link by which a member gets a new password, and shows it, which nobody can do again. */
+/** Creates a password reset link for a member and shows it, which cannot be done again. */
 export function PasswordLinkDialog({
   member,
   opened,
@@ -29,32 +29,32 @@ export function PasswordLinkDialog({
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={make.reset}
-      title={created ? `Link for ${member.email}` : `New password for ${name}`}
-      // A click beside the dialog would lose the link.
+      title={created ? `Password reset link for ${member.email}` : `Reset password of ${name}?`}
+      // A click outside of the dialog would lose the link.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
       withCloseButton={!created}
     >
       {created ? (
         <OneTimeLink
-          label="Link for a new password"
+          label="Password reset link"
           path="/password"
           token={created.token}
           validity={
             <>
-              It works once, for an hour, until <Instant at={created.expires_at} />.
+              The link works once and expires after an hour, on <Instant at={created.expires_at} />.
             </>
           }
           onDone={onClose}
         >
-          Cairn sends no mail: copy the link and send it to {member.email} yourself, by a way that only they
-          read. Whoever opens it can sign in as {name}. It is shown this once.
+          Cairn does not send email. Copy the link and send it to {member.email} over a private channel:
+          anyone who opens it can sign in as {name}. It cannot be shown again.
         </OneTimeLink>
       ) : (
         <Stack>
           <Text>
-            You get a link by which {name} sets a new password. When it is used all their sessions end; until
-            then nothing changes. The audit log has both.
+            This creates a link with which {name} can set a new password. Using it ends all their sessions.
+            Both are recorded in the audit log.
           </Text>
           <ProblemAlert error={make.error} />
           <Group justify="flex-end">
@@ -62,7 +62,7 @@ export function PasswordLinkDialog({
               Cancel
             </Button>
             <Button loading={make.isPending} onClick={() => make.mutate()} data-autofocus>
-              Make the link
+              Create link
             </Button>
           </Group>
         </Stack>

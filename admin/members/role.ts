@@ -2,14 +2,14 @@ import type { Schemas } from '../../client/person.ts'
 
 type Role = Schemas['Role']
 
-/** How a role is called where it stands alone. */
+/** The label of a role. */
 export const roleName: Record<Role, string> = { owner: 'Owner', admin: 'Admin', viewer: 'Viewer' }
 
 /** What a member with the role can do, after "you" or "they". */
 export const abilityOf: Record<Role, string> = {
-  owner: 'can change everything, and decide who is an owner',
-  admin: 'can change journeys, keys and members, except owners',
-  viewer: 'can see journeys, customers and events, and change nothing',
+  owner: 'can change everything, including who is an owner',
+  admin: 'can change journeys, service keys and members, except owners',
+  viewer: 'can view journeys, customers and events, but not change anything',
 }
 
 /** The role in a sentence: `an owner`. */
@@ -17,13 +17,13 @@ export function asRole(role: Role): string {
   return role === 'viewer' ? 'a viewer' : `an ${role}`
 }
 
-/** The roles that somebody with `role` may give to others. Owners are made by owners alone. */
+/** The roles that a member with `role` may grant. Only owners can grant the role of owner. */
 export function grantableRoles(role: Role): Role[] {
   if (role === 'owner') return ['owner', 'admin', 'viewer']
   return role === 'admin' ? ['admin', 'viewer'] : []
 }
 
-/** Whether somebody with `role` may change or remove a member who has `other` now. */
+/** Whether a member with `role` may change or remove one with the role `other`. */
 export function mayChange(role: Role, other: Role): boolean {
   return grantableRoles(role).includes(other)
 }

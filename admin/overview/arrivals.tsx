@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { ChartFigure } from '../parts/chart-figure.tsx'
-import { clockText, dayText, instantText } from '../parts/instant-text.ts'
+import { instantText, relativeText } from '../parts/instant-text.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -23,21 +23,21 @@ const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const week_ms = 7 * 24 * hour_ms
 
-/** What has arrived lately, and in the same spans a week before; undefined where nothing was counted yet then. */
+/** Recently received events, and those in the same spans a week earlier; undefined if nothing was counted yet then. */
 type Arrivals = {
   lastHour: Schemas['ActivityCounts']
   lastDay: Schemas['ActivityCounts']
-  /** With the requests that are in no count of events. */
+  /** Includes requests that are not in the event counters. */
   hourRejections: Rejections
   hourBefore: number | undefined
   dayBefore: number | undefined
-  /** The hours of the last day, the last of them not over, each with as much of the same hour a week before. */
+  /** The hours of the last day, including the current one, each with the same part of that hour a week earlier. */
   hours: { startsAt: Date; created: number; before: number | undefined }[]
-  /** The minute, or the hour if it was longer ago, in which an event was stored last. */
+  /** The minute, or the hour if longer ago, in which the last event was stored. */
   lastAt: Date | undefined
 }
 
-/** Is data arriving? The last hour and the last day, against the same spans a week before. */
+/** Events in the last hour and the last day, compared with the same spans a week earlier. */
 export function Arrivals() {
   const cairn = useCairn()
   const { canChange } = useMembership()
@@ -48,7 +48,7 @@ export function Arrivals() {
     refetchInterval: 15_000,
   })
   return (
-    <OverviewPart title="Is data arriving?" to="events" all="All events" query={arrivals}>
+    <OverviewPart title="Incoming events" to="events" all="All events" query={arrivals}>
       {arrivals.data && (
         <ArrivalNumbers
           arrivals={arrivals.data}
@@ -72,12 +72,11 @@ function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRe
           {isWell ? <IconCheck size={18} /> : <IconAlertTriangle size={18} />}
         </ThemeIcon>
         <Text fw={600}>
-          {isWell && 'Yes, data is arriving.'}
-          {isArriving && !isWell && 'Data is arriving, and most of it is rejected.'}
+          {isWell && 'Events are arriving.'}
+          {isArriving && !isWell && 'Events are arriving, but most are rejected.'}
           {!isArriving &&
-            `Nothing new was stored in the last ${lastDay.created > 0 ? 'hour' : '24 hours'}${isMostRejected ? ', and what arrives is rejected' : ''}.`}
-          {lastAt &&
-            ` The last event was stored at ${clockText(lastAt)}${isToday(lastAt) ? '' : `, ${dayText(lastAt)}`}.`}
+            `No events were stored in the last ${lastDay.created > 0 ? 'hour' : '24 hours'}${isMostRejected ? ': incoming events are rejected' : ''}.`}
+          {lastAt && ` Last event: ${relativeText(lastAt)}.`}
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
@@ -86,15 +85,13 @@ function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRe
       </SimpleGrid>
       <ChartFigure
         height={112}
-        sentence={`Events created in each of the last 24 hours: ${countText(lastDay.created)} in all${
-          dayBefore === undefined
-            ? ''
-            : `; the dashes mark the same hours a week before, ${countText(dayBefore)} in all`
-        }.`}
+        sentence={`Events created per hour in the last 24 hours.${
+          dayBefore === undefined ? '' : ' Dashed lines show the same hours a week earlier.'
+        }`}
         columns={[
-          { key: 'hour', label: 'Hour from' },
+          { key: 'hour', label: 'Hour' },
           { key: 'created', label: 'Created' },
-          { key: 'before', label: 'A week before' },
+          { key: 'before', label: 'A week earlier' },
         ]}
         rows={hours.toReversed().map(({ startsAt, created, before }) => ({
           key: startsAt.toISOString(),
@@ -130,13 +127,13 @@ function Span({
       </Text>
       <Text size="sm">
         {before === undefined
-          ? 'Nothing to compare with yet'
-          : `${change ? `${change}: ` : ''}${countText(before)} in the same time a week before`}
+          ? 'No data from a week earlier'
+          : `${change ? `${change}: ` : ''}${countText(before)} a week earlier`}
       </Text>
       {duplicate + rejected > 0 && (
         <Text size="sm">
-          {countOf(created + duplicate + rejected, 'event')} received: {countText(created)} created,{' '}
-          {countText(duplicate)} duplicate, {countText(rejected)} rejected
+          {countText(created + duplicate + rejected)} received, {countOf(duplicate, 'duplicate')},{' '}
+          {countText(rejected)} rejected
         </Text>
       )}
       {others > 0 && <Text size="sm">{rejectionText({ ...rejections, events: 0 })} rejected</Text>}
@@ -144,7 +141,7 @@ function Span({
   )
 }
 
-/** Boxes rather than a drawing: the library for charts would be half of what this first screen loads. */
+/** Plain boxes: the chart library would be half of what this first screen loads. */
 function HourBars({ hours }: { hours: Arrivals['hours'] }) {
   const most = Math.max(1, ...hours.flatMap(({ created, before = 0 }) => [created, before]))
   return (
@@ -194,7 +191,7 @@ async function readArrivals(
       ? taken(cairn.getRefusalSummary({ query: { received_from, periods: 1 }, signal }))
       : undefined,
   ])
-  // Of the hour that is not over, as much of it a week before: its minutes up to now are among those of that hour.
+  // For the current hour, the same part of that hour a week earlier, from its minutes.
   const begun = created(hourBefore.periods.filter(({ starts_at }) => Date.parse(starts_at) >= hour - week_ms))
   const wasCounted = ({ kept_from, from }: Schemas['Activity']) => kept_from <= from
   const isHourComparable = wasCounted(hourBefore)
@@ -222,8 +219,4 @@ function created(periods: readonly Period[]): number {
 function lastStored(periods: readonly Period[]): Date | undefined {
   const last = periods.findLast(({ created }) => created > 0)
   return last && new Date(last.starts_at)
-}
-
-function isToday(instant: Date): boolean {
-  return instant.toDateString() === new Date().toDateString()
 }

@@ -2,14 +2,14 @@ import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** The key of what `useHasEvents` knows. */
+/** The query key of `useHasEvents`. */
 export function useHasEventsKey(): QueryKey {
   return useWorkspaceKey('events', 'any')
 }
 
 /**
- * Whether the workspace has an event. Not asked again once it has: whoever has sent one knows how to, also where the last
- * one was removed meanwhile, with its customer or for its age.
+ * Whether the workspace has an event. Not read again once it has: anyone who has sent one knows how to, even if the last event
+ * was deleted since, with its customer or by retention.
  */
 export function useHasEvents() {
   const cairn = useCairn()

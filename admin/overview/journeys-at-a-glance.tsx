@@ -9,7 +9,7 @@ import { reportOptions, useReportsKey } from '../reports/report-query.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OverviewPart, OverviewTable } from './overview-part.tsx'
 
-/** So many of the newest active journeys are shown. */
+/** Maximum journeys shown, the newest active ones. */
 const limit = 10
 
 const columns = [
@@ -19,7 +19,7 @@ const columns = [
   { width: '35%', onlyWide: true },
 ]
 
-/** The newest active journeys, and how many customers get through each. */
+/** The newest active journeys with their conversion. */
 export function JourneysAtAGlance() {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -30,8 +30,7 @@ export function JourneysAtAGlance() {
   })
   const shown = journeys.data?.data ?? []
   const ids = shown.map(({ journey_id }) => journey_id)
-  // One report after the other: ten at once would take the server's time from everybody else. The lines below wait for
-  // theirs to be there.
+  // One report after the other: ten at once would take the server's time from everyone else. The rows below wait for theirs.
   const reports = useQuery({
     queryKey: useWorkspaceKey('reports', 'of-overview', ids),
     queryFn: async () => {
@@ -43,8 +42,8 @@ export function JourneysAtAGlance() {
   })
   return (
     <OverviewPart title="Journeys" to="journeys" all="All journeys" query={journeys}>
-      {reports.error && <Text size="sm">The numbers of some journeys cannot be read at the moment.</Text>}
-      {journeys.data && shown.length === 0 && <Text size="sm">There is no active journey.</Text>}
+      {reports.error && <Text size="sm">The numbers of some journeys cannot be loaded at the moment.</Text>}
+      {journeys.data && shown.length === 0 && <Text size="sm">No active journeys.</Text>}
       {shown.length > 0 && (
         <OverviewTable label="Journeys" columns={columns}>
           {shown.map((journey) => (
@@ -58,7 +57,7 @@ export function JourneysAtAGlance() {
 
 function JourneyLine({ journey: { journey_id, name } }: { journey: Schemas['Journey'] }) {
   const { workspace_id } = useMembership()
-  // Read in its turn, above.
+  // Read by the loop above.
   const options = reportOptions(useCairn(), useReportsKey(), journey_id)
   const { data: report } = useQuery({ ...options, enabled: false })
   const last = report?.steps.at(-1)
@@ -68,7 +67,7 @@ function JourneyLine({ journey: { journey_id, name } }: { journey: Schemas['Jour
         <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
           <bdi>{visibleName(name, journey_id)}</bdi>
         </Anchor>
-        {report?.recomputing && <Text size="xs">being counted anew</Text>}
+        {report?.recomputing && <Text size="xs">recalculating</Text>}
       </Table.Th>
       <Table.Td ta="right">{report ? countText(report.enrolled) : '…'}</Table.Td>
       <Table.Td ta="right">{report ? completionText(report) : '…'}</Table.Td>

@@ -6,7 +6,7 @@ import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { useMembership } from '../session/session.ts'
 
-/** A part of the overview, under a heading, with the way to all that it is about. */
+/** A section of the overview, with a link to the full list. */
 export function OverviewPart({
   title,
   to,
@@ -39,7 +39,7 @@ export function OverviewPart({
   )
 }
 
-/** What came last, one line each, with the time at its end. */
+/** The latest items, one line each, with the time at the end. */
 export function Lines({ children }: { children: ReactNode }) {
   return (
     <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -48,22 +48,22 @@ export function Lines({ children }: { children: ReactNode }) {
   )
 }
 
-/** One of the lines. */
+/** A line of `Lines`. */
 export function Line({ at, children }: { at: string; children: ReactNode }) {
   return (
     <Group component="li" justify="space-between" wrap="nowrap" gap="md" fz="sm">
       <Text component="div" inherit miw={0} style={{ overflowWrap: 'anywhere' }}>
         {children}
       </Text>
-      <Instant at={at} />
+      <Instant at={at} relative />
     </Group>
   )
 }
 
-/** A column without a name repeats another one for the eye. */
+/** A column without a name visualizes another one. */
 type Column = { name?: string; width?: number | string; isNumber?: boolean; onlyWide?: boolean }
 
-/** What there is of each of some things, one row each. */
+/** A table in a section of the overview. */
 export function OverviewTable({
   label,
   columns,

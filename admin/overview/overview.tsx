@@ -16,15 +16,15 @@ import { Refused } from './refused.tsx'
 import { RefusedNotice } from './refused-notice.tsx'
 import { rejectionCount, rejectionsOf, useDayActivity, useDayRefusals } from './rejections.ts'
 
-/** So many of each are shown. */
+/** Maximum latest events, and newest customers, shown. */
 const limit = 6
 
-/** Whether all goes well, where one begins: what arrives, how far customers come, what was refused. */
+/** The start page: incoming events, conversion of journeys, and rejected requests. */
 export function OverviewScreen() {
   const { workspace_id, name } = useMembership()
   const hasEvents = useHasEvents()
   const hasRejections = useHasRejections()
-  // While there is nothing to see, one begins with sending the first event.
+  // Without any data, the start page is how to send the first event.
   if (hasEvents.data === false && hasRejections === false) {
     return <Navigate to={`/w/${workspace_id}/first-event`} replace />
   }
@@ -32,7 +32,7 @@ export function OverviewScreen() {
   return (
     <Page
       title="Overview"
-      description={`Whether data arrives in ${visibleName(name)}, and how far customers come.`}
+      description={`Incoming events and conversion in ${visibleName(name)}.`}
       action={
         <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
           Send a test event
@@ -57,11 +57,11 @@ export function OverviewScreen() {
   )
 }
 
-/** Whether anything was rejected in the last 24 hours; undefined while that is not known. */
+/** Whether anything was rejected in the last 24 hours; undefined until that is known. */
 function useHasRejections(): boolean | undefined {
   const activity = useDayActivity()
   const refusals = useDayRefusals()
-  // What could not be read keeps nobody from the first event.
+  // If this cannot be read, continue to the first event.
   if (activity.error || refusals.error) return false
   if (!activity.data || refusals.data === undefined) return undefined
   return rejectionCount(rejectionsOf(activity.data.total, refusals.data ?? undefined)) > 0

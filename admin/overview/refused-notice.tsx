@@ -8,7 +8,7 @@ import { useMembership } from '../session/session.ts'
 import { type Mistake, useRefusedShare } from './refused-share.ts'
 import { rejectionCount, rejectionText } from './rejections.ts'
 
-/** Tells of an unusual share of refusals those who did not come to look for it; nothing where there is none. */
+/** Alerts everyone to an unusual share of rejected requests; renders nothing otherwise. */
 export function RefusedNotice() {
   const { workspace_id, canChange } = useMembership()
   const { data } = useRefusedShare()
@@ -22,16 +22,16 @@ export function RefusedNotice() {
       title={`${countText(rejectionCount(rejections))} rejected since ${clockText(since)}: ${rejectionText(rejections)}`}
     >
       {received > 0
-        ? `Of ${countOf(received, 'event')} received, ${countText(events)} (${shareText(events / received)}) were rejected. `
-        : 'No event was received. '}
+        ? `Rejection rate: ${shareText(events / received)} of ${countOf(received, 'received event')}. `
+        : 'No events were received. '}
       {worst && (
         <>
-          Most frequent: <WorstMistake worst={worst} />.{' '}
+          Most frequent error: <WorstMistake worst={worst} />.{' '}
         </>
       )}
       {canChange && (
         <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused`}>
-          See what was refused, and why
+          View rejected requests
         </Anchor>
       )}
     </Alert>

@@ -6,24 +6,24 @@ import { type Rejections, rejectionCount, rejectionsOf } from './rejections.ts'
 
 const hour_ms = 3_600_000
 
-/** Fewer are tried out by somebody. */
+/** Fewer rejections than this are somebody trying things out. */
 const least = 10
 
-/** A lesser part is what senders always get wrong. */
+/** A smaller share is normal: senders always get something wrong. */
 const leastShare = 0.05
 
-/** So many times what it was in the day before. */
+/** The factor over the previous day's share that is unusual. */
 const growth = 2
 
-/** What was refused in this hour and the one before: few periods, as each page asks for them. */
+/** What was rejected in this hour and the one before; few periods, because every page reads them. */
 export type RefusedShare = {
   since: Date
   rejections: Rejections
-  /** Events that were received, those that were rejected too. */
+  /** Events received, including rejected ones. */
   received: number
-  /** Whether that is more than people should have to look for. */
+  /** Whether people should be alerted. */
   isUnusual: boolean
-  /** The most frequent mistake; undefined for viewers, who may not see refusals, and where there is none. */
+  /** The most frequent error; undefined if there is none, and for viewers, who may not see rejected requests. */
   worst: Mistake | undefined
 }
 
@@ -31,7 +31,7 @@ export type Mistake = Pick<Schemas['RefusalGroup'], 'code' | 'key_id' | 'first_a
   field: string | null
 }
 
-/** How much of what was sent lately was refused, and whether that is unusual. Asked again every minute. */
+/** How much was rejected recently, and whether that is unusual. Refreshed every minute. */
 export function useRefusedShare() {
   const cairn = useCairn()
   const { canChange } = useMembership()
@@ -54,12 +54,12 @@ async function readShare(
   const [day, kept] = await Promise.all([
     taken(
       cairn.getActivity({
-        // Up to a time of this clock too: it may be far from the server's.
+        // The end is by this clock too, which may differ from the server's.
         query: { by: 'hour', from: at(since - 22 * hour_ms), to: at(since + 2 * hour_ms) },
         signal,
       }),
     ),
-    // Requests that are rejected as a whole are in no counter of events.
+    // Requests that are rejected as a whole are not in the event counters.
     seesRefusals
       ? taken(cairn.getRefusalSummary({ query: { received_from: at(since), periods: 1 }, signal }))
       : undefined,
@@ -95,7 +95,7 @@ function sumOf(periods: readonly Schemas['ActivityPeriod'][]): Sum {
 
 function isUnusual(rejections: Rejections, lately: Sum, before: Sum): boolean {
   const { events, requests, customers } = rejections
-  // Somebody tries to send the first events, and nothing gets through.
+  // Somebody is trying to send the first events, and all are rejected.
   const isNothingStored = lately.received + before.received === lately.rejected + before.rejected
   if (isNothingStored && rejectionCount(rejections) > 0) return true
   if (customers >= least && customers >= leastShare * (lately.received + customers)) return true

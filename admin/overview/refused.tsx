@@ -22,7 +22,7 @@ const columns = [
   { name: 'Last used', width: 180, onlyWide: true },
 ]
 
-/** What was rejected in the last 24 hours, by the key that it was sent with. */
+/** What was rejected in the last 24 hours, by service key. */
 export function Refused() {
   const { canChange } = useMembership()
   const activity = useDayActivity()
@@ -32,17 +32,17 @@ export function Refused() {
   const keys = isRead ? rejectingKeys(activity.data, refusals.data) : []
   return (
     <OverviewPart
-      title="What was refused"
+      title="Rejected requests"
       to="events/refused"
-      all="All that was refused"
+      all="All rejected requests"
       query={activity.error ? activity : refusals}
     >
       {rejections && (
         <Text size="sm" mb={keys.length > 0 ? 'xs' : 0}>
           {rejectionCount(rejections) === 0
-            ? 'Nothing in the last 24 hours.'
-            : `Rejected in the last 24 hours: ${rejectionText(rejections)}. The program that sent them was told why.`}
-          {!canChange && ' Requests that were rejected as a whole are shown to owners and admins.'}
+            ? 'None in the last 24 hours.'
+            : `In the last 24 hours: ${rejectionText(rejections)}. Each response told the sender the reason.`}
+          {!canChange && ' Requests that were rejected as a whole are shown only to owners and admins.'}
         </Text>
       )}
       {keys.length > 0 && (
@@ -58,7 +58,7 @@ export function Refused() {
 
 type RejectingKey = { key_id: string | null; rejections: Rejections; created: number; last_at: string }
 
-/** The keys of which something was rejected, the one with the most first. */
+/** The keys with rejections, most rejections first. */
 function rejectingKeys(
   { groups }: Schemas['Activity'],
   refusals: Schemas['RefusalSummary'] | null,
@@ -89,12 +89,12 @@ function RefusedLine({ key_id, rejections, created, last_at }: RejectingKey) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
-        {key_id === null ? 'Another key' : <KeyName key_id={key_id} />}
+        {key_id === null ? 'Other keys' : <KeyName key_id={key_id} />}
       </Table.Th>
       <Table.Td fw={600}>{rejectionText(rejections)}</Table.Td>
       <Table.Td ta="right">{countText(created)}</Table.Td>
       <Table.Td visibleFrom="sm">
-        <Instant at={last_at} />
+        <Instant at={last_at} relative />
       </Table.Td>
     </Table.Tr>
   )

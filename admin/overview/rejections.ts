@@ -5,14 +5,14 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
 /**
- * What was rejected, each kind with a number of its own: events, as the counters of events have them; requests that send
- * events and were rejected as a whole, which are in no counter of events; and registrations of customers.
+ * Rejections by kind: events, as in the event counters; requests with events that were rejected as a whole, which are not in
+ * the event counters; and registrations of customers.
  */
 export type Rejections = Schemas['RefusalKinds']
 
 /**
- * Rejections of a span. Events are counted exactly, those of which nothing is kept too.
- * @param refusals undefined for viewers, who do not see what is kept
+ * The rejections of a span. Events are counted exactly, including those whose contents were not saved.
+ * @param refusals undefined for viewers, who may not see rejected requests
  */
 export function rejectionsOf(
   { rejected }: Pick<Schemas['ActivityCounts'], 'rejected'>,
@@ -26,7 +26,7 @@ export function rejectionCount({ events, requests, customers }: Rejections): num
   return events + requests + customers
 }
 
-/** `24 events, 2,647 requests, 12 registrations`: what there is none of is not named. */
+/** `24 events, 2,647 requests, 12 registrations`, without kinds that are 0. */
 export function rejectionText({ events, requests, customers }: Rejections): string {
   const parts = [
     events > 0 && countOf(events, 'event'),
@@ -38,12 +38,12 @@ export function rejectionText({ events, requests, customers }: Rejections): stri
 
 const hour_ms = 3_600_000
 
-/** When the last 24 hours began: whole hours, the last of which is not over. */
+/** The start of the last 24 hours: whole hours, including the current one. */
 export function dayStart(now: number): number {
   return now - (now % hour_ms) - 23 * hour_ms
 }
 
-/** The events of the last 24 hours, by what became of them and by key. */
+/** The events of the last 24 hours, by outcome and key. */
 export function useDayActivity() {
   const cairn = useCairn()
   return useQuery({
@@ -56,7 +56,7 @@ export function useDayActivity() {
   })
 }
 
-/** The refusals of the last 24 hours; null for viewers. */
+/** The rejected requests of the last 24 hours; null for viewers. */
 export function useDayRefusals() {
   const cairn = useCairn()
   const { canChange } = useMembership()

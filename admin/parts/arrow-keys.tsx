@@ -4,16 +4,16 @@ import { type FocusEvent, type KeyboardEvent, type ReactNode, useEffect, useRef 
 const focusable = 'a[href], button, input, select, textarea, [tabindex]'
 
 /**
- * A long list that is one stop of the Tab key: within it one goes by the arrow keys, up and down from row to row, to the
- * left and right within one, by Home and End to the first row and the last. Rows are those of a table or the items of a
- * list. What is typed into keeps its own keys; what is chosen from keeps those that choose, up and down.
+ * A long list that is one Tab stop (roving tabindex): the up and down arrows move between rows, left and right within a row,
+ * Home and End to the first and last row. Rows are table rows or list items. Text fields keep their own keys; comboboxes keep
+ * up and down.
  */
 export function ArrowKeys({ children }: { children: ReactNode }) {
   const list = useRef<HTMLDivElement>(null)
-  /** What has the focus, or had it last. */
+  /** The element that has focus, or had it last. */
   const current = useRef<HTMLElement>(null)
 
-  // After every rendering: rows have come or gone.
+  // Rows are added and removed by rendering.
   useEffect(() => {
     if (!list.current) return
     const observer = new MutationObserver(update)
@@ -39,7 +39,7 @@ export function ArrowKeys({ children }: { children: ReactNode }) {
     if (!(here instanceof HTMLElement) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
       return
     const all = stops(list.current)
-    // What is open over the list has its own keys, so has a field.
+    // Overlays above the list and fields have their own keys.
     if (!all.includes(here) || here.matches('input:not([readonly]), select, textarea')) return
     if (here.matches('[aria-haspopup][aria-expanded=true]')) return
     if (here.matches('input') && ['ArrowDown', 'ArrowUp'].includes(event.key)) return
@@ -74,13 +74,13 @@ export function ArrowKeys({ children }: { children: ReactNode }) {
     <Box ref={list} pos="relative" className="arrow-keys" onKeyDown={onKeyDown} onFocus={onFocus}>
       {children}
       <Text className="arrow-keys-hint" size="xs" aria-hidden>
-        Arrow keys move within the list
+        Use the arrow keys to move within the list
       </Text>
     </Box>
   )
 }
 
-/** All that can have the focus and can be seen, in the order of the page; not what is in a menu or a list of choices. */
+/** All visible, focusable elements in document order, except those in a menu or a listbox. */
 function stops(list: HTMLElement | null): HTMLElement[] {
   const all = list ? [...list.querySelectorAll<HTMLElement>(focusable)] : []
   return all.filter(
@@ -91,7 +91,7 @@ function stops(list: HTMLElement | null): HTMLElement[] {
   )
 }
 
-/** By the row or the item that each is in. */
+/** Grouped by table row or list item. */
 function rowsOf(all: HTMLElement[]): HTMLElement[][] {
   return [...Map.groupBy(all, (stop) => stop.closest('tr, li')).values()]
 }

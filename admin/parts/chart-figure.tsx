@@ -6,41 +6,41 @@ import { flushSync } from 'react-dom'
 export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
 export const Bars = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Bars })))
 
-/** A line of a chart. What tells it from the others is its dashes as much as its color. */
+/** A line of a chart, distinguished by its dashes as well as its color. */
 export type Series = { name: string; label: string; color: string; dashes: string }
 
-/** What the lines are at one time, by the name of the series; null where there is nothing to tell. */
+/** The values of all lines at one time, by the name of the series; null where there is no value. */
 export type LinePoint = {
   label: string
   values: Readonly<Record<string, number | null>>
-  /** The series whose value may still change without anything being late. */
+  /** The series whose value is not final yet. */
   open: readonly string[]
 }
 
-/** `key` tells it from others of the same name. */
+/** `key` is unique; labels may repeat. */
 type Column = { key: string; label: string }
 
-/** A cell for each column. */
+/** One cell per column. */
 type Row = { key: string; cells: readonly string[] }
 
-/** More lines than these cannot be told apart. */
+/** Maximum lines that can be distinguished. */
 export const limitSeries = 6
 
 const dashes = ['0', '7 3', '2 3', '12 3 2 3', '1 5', '16 4']
 
-/** The look of the series at a place, from 0. */
+/** The look of the series at an index, from 0. */
 export function lookOf(place: number): Pick<Series, 'color' | 'dashes'> {
   return { color: `var(--series-${(place % limitSeries) + 1})`, dashes: dashes[place % limitSeries] ?? '0' }
 }
 
-/** Whether a chart was in sight since the interface was opened. What draws them is there then, and all of them are drawn. */
+/** Whether any chart has been visible since the interface was opened. From then on the library is loaded and all are drawn. */
 let wasAnySeen = false
 const SEEN = 'chart-seen'
 
 /**
- * A chart, the sentence that says what it shows, and the same numbers as a table for who asks for it. Charts are drawn once
- * one of them has come into sight; where none has, the table is printed. A chart is one picture to those who do not see it.
- * @param height of the chart, in pixels; kept while it is being loaded
+ * A chart, a sentence that describes it, and on request the same numbers as a table. Charts are drawn once one of them has
+ * scrolled into view; until then, printing prints the tables. To screen readers a chart is a single image.
+ * @param height of the chart in pixels; reserved while it loads
  */
 export function ChartFigure({
   sentence,
@@ -51,10 +51,10 @@ export function ChartFigure({
   children,
 }: {
   sentence: ReactNode
-  /** The head of the table; the first column is what a row is about. */
+  /** The columns of the table; the first one is the row header. */
   columns: readonly Column[]
   rows: readonly Row[]
-  /** For the legend; none where there is one series. */
+  /** For the legend, which is shown for two or more series. */
   series?: readonly Series[]
   height?: number
   children: ReactNode
@@ -70,7 +70,7 @@ export function ChartFigure({
     window.dispatchEvent(new Event(SEEN))
   }, [isInSight])
   useWindowEvent(SEEN, () => setIsDrawn(true))
-  // What is printed is settled when the browser has said so.
+  // flushSync: the browser prints what is rendered when the event handler returns.
   useWindowEvent('beforeprint', () => flushSync(() => setIsPrinted(true)))
   useWindowEvent('afterprint', () => setIsPrinted(false))
   const sentenceId = useId()
@@ -118,7 +118,7 @@ function Legend({ series }: { series: readonly Series[] }) {
   )
 }
 
-/** Wider than the page where it has many columns: then it is moved within its frame, by the keyboard too. */
+/** A table that scrolls within its frame if it is wider than the page; focusable, so that the keyboard scrolls it too. */
 function NumberTable({
   columns,
   rows,
@@ -128,7 +128,7 @@ function NumberTable({
   columns: readonly Column[]
   rows: readonly Row[]
   labelledBy: string
-  /** Nobody moves what is printed. */
+  /** Shows all of it without scrolling, for printing. */
   isWhole: boolean
 }) {
   return (

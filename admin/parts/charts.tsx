@@ -1,6 +1,6 @@
 /**
- * The charts, with the library that draws them, which is larger than any screen: loaded for the first time that one
- * comes into sight (chart-figure.tsx).
+ * The charts and the library that draws them, which is larger than any screen: loaded when the first chart scrolls into view
+ * (chart-figure.tsx).
  */
 import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
@@ -12,8 +12,7 @@ const countAxis = { width: 64, allowDecimals: false }
 const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }
 
 /**
- * Lines over time. A point of a line that is not settled yet is hollow; where there is nothing to tell, a line goes on from what there
- * was before.
+ * Lines over time. Points that are not final yet are hollow; gaps without a value are bridged.
  */
 export function Lines({
   points,
@@ -22,7 +21,7 @@ export function Lines({
 }: {
   points: readonly LinePoint[]
   series: readonly Series[]
-  /** Where they are shares, from 0 to 1: how one is written. */
+  /** If the values are shares from 0 to 1: how to format one. */
   shareText?: ((share: number) => string) | undefined
 }) {
   return (
@@ -60,7 +59,7 @@ export function Lines({
   )
 }
 
-/** How many there are of each class. */
+/** A bar per class. */
 export function Bars({
   bars,
   noun,
@@ -68,7 +67,7 @@ export function Bars({
 }: {
   bars: readonly { label: string; value: number }[]
   noun: string
-  /** Where they are shares, from 0 to 1: how one is written. */
+  /** If the values are shares from 0 to 1: how to format one. */
   shareText?: ((share: number) => string) | undefined
 }) {
   return (

@@ -1,12 +1,12 @@
 /**
- * Copies `text`. Rejects if the browser refuses. `neighbour` is the element that has the focus, and gets it back: a
- * dialog takes the focus away from whatever stands outside it.
+ * Copies `text`. Rejects if the browser refuses. `neighbour` is the focused element: the temporary field is placed after it,
+ * because a dialog takes focus away from anything outside of it, and focus returns to it.
  */
 export async function copyText(text: string, neighbour: HTMLElement | null): Promise<void> {
   try {
     return await navigator.clipboard.writeText(text)
   } catch {
-    // Over plain HTTP there is no clipboard, and a browser may refuse it; the older way remains.
+    // Plain HTTP has no clipboard API, and a browser may refuse it; fall back to execCommand.
   }
   const field = document.createElement('textarea')
   field.value = text

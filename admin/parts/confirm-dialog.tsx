@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ProblemAlert } from './problem-alert.tsx'
 
-/** Asks before something that is hard to undo. The children say what will happen. */
+/** Asks for confirmation of an action that is hard to undo. The children say what will happen. */
 export function ConfirmDialog({
   opened,
   onClose,
@@ -20,12 +20,12 @@ export function ConfirmDialog({
   title: string
   onConfirm: () => void
   confirmLabel: string
-  /** Whether something is lost for good. */
+  /** Whether data is permanently deleted. */
   danger?: boolean
   pending?: boolean
-  /** Whether something has to be filled in first. */
+  /** Whether required input is missing. */
   disabled?: boolean
-  /** Why the last try failed; the dialog stays open. */
+  /** Why the last attempt failed; the dialog stays open. */
   error?: unknown
   children: ReactNode
 }) {

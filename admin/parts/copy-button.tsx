@@ -3,11 +3,11 @@ import { IconCheck, IconCopy, IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
 import { copyText } from './clipboard.ts'
 
-const says = { idle: '', copied: 'Copied', failed: 'Could not copy; select the text instead' }
+const messages = { idle: '', copied: 'Copied', failed: 'Could not copy. Select the text and copy it.' }
 
-/** Copies `value`, and tells that it did so, to screen readers too. `label` is its accessible name. */
+/** Copies `value` and confirms it, also to screen readers. `label` is the button's accessible name. */
 export function CopyButton({ value, label }: { value: string; label: string }) {
-  const [state, setState] = useState<keyof typeof says>('idle')
+  const [state, setState] = useState<keyof typeof messages>('idle')
   const button = useRef<HTMLButtonElement>(null)
 
   useEffect(() => {
@@ -27,7 +27,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
 
   return (
     <>
-      <Tooltip label={says[state] || label} {...(state !== 'idle' && { opened: true })}>
+      <Tooltip label={messages[state] || label} {...(state !== 'idle' && { opened: true })}>
         <ActionIcon ref={button} variant="subtle" color="gray" size="sm" aria-label={label} onClick={copy}>
           {state === 'copied' && <IconCheck size={16} aria-hidden />}
           {state === 'failed' && <IconX size={16} aria-hidden />}
@@ -35,7 +35,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
         </ActionIcon>
       </Tooltip>
       <VisuallyHidden component="span" role="status">
-        {says[state]}
+        {messages[state]}
       </VisuallyHidden>
     </>
   )

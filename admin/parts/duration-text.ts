@@ -3,38 +3,42 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** From the largest, with the one that is told beside it. */
+/** From the largest, each with the smaller unit that is shown next to it. */
 const units = [
-  { unit: 'd', ms: day, next: 'h', nextMs: hour },
-  { unit: 'h', ms: hour, next: 'min', nextMs: minute },
-  { unit: 'min', ms: minute, next: 's', nextMs: second },
+  { unit: 'day', ms: day, next: 'hour', nextMs: hour },
+  { unit: 'hour', ms: hour, next: 'minute', nextMs: minute },
+  { unit: 'minute', ms: minute, next: 'second', nextMs: second },
 ] as const
 
-/**
- * How long something took, as exactly as people ask for it: `2 d 3 h`, `4 min 10 s`, `5.2 s`, `840 ms`. A number and its
- * unit stay in one line.
- */
+/** A duration in at most two units: `2d 3h`, `4m 10s`, `5.2s`, `840ms`. */
 export function durationText(ms: number): string {
-  if (ms < second) return `${Math.round(ms)}\u00a0ms`
-  if (ms < 10 * second) return `${Number((ms / second).toFixed(1))}\u00a0s`
+  if (ms < second) return inUnit(Math.round(ms), 'millisecond')
+  if (ms < 10 * second) return inUnit(ms / second, 'second')
   for (const { unit, ms: length, next, nextMs } of units) {
-    // Rounded first: 59 min 59.8 s are 1 h.
+    // Rounded first: 59m 59.8s is 1h.
     const parts = Math.round(ms / nextMs)
     const perUnit = length / nextMs
     if (parts < perUnit) continue
     const whole = Math.floor(parts / perUnit)
     const rest = parts % perUnit
-    return rest === 0 || whole >= 100
-      ? `${whole.toLocaleString('en')}\u00a0${unit}`
-      : `${whole}\u00a0${unit} ${rest}\u00a0${next}`
+    return rest === 0 || whole >= 100 ? inUnit(whole, unit) : `${inUnit(whole, unit)} ${inUnit(rest, next)}`
   }
-  return `${Math.round(ms / second)}\u00a0s`
+  return inUnit(Math.round(ms / second), 'second')
 }
 
-/** With as many digits as the contract takes. */
+function inUnit(count: number, unit: 'day' | 'hour' | 'minute' | 'second' | 'millisecond'): string {
+  return count.toLocaleString('en', {
+    style: 'unit',
+    unit,
+    unitDisplay: 'narrow',
+    maximumFractionDigits: 1,
+  })
+}
+
+/** The contract's pattern, with its maximum numbers of digits. */
 const iso = /^P(?=.)(?:(\d{1,4})W|(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?)$/
 
-/** The length in milliseconds of a duration in the contract's form, `P7D`; undefined for what is none. */
+/** The length in milliseconds of an ISO 8601 duration such as `P7D`; undefined if it is not one. */
 export function lengthOf(duration: string): number | undefined {
   const parts = iso.exec(duration)
   if (!parts) return undefined
@@ -45,7 +49,7 @@ export function lengthOf(duration: string): number | undefined {
 const typed =
   /^\s*(?:(\d{1,4})\s*w(?:eeks?)?)?\s*(?:(\d{1,5})\s*d(?:ays?)?)?\s*(?:(\d{1,6})\s*h(?:ours?)?)?\s*(?:(\d{1,8})\s*m(?:in(?:utes?)?)?)?\s*$/i
 
-/** What somebody has typed, `36 h` or `2 d 12 h`, in the contract's form; undefined for what is no time. */
+/** A typed duration, `36 h` or `2d 12h`, as an ISO 8601 duration; undefined if it is not one. */
 export function durationOf(text: string): string | undefined {
   if (lengthOf(text.trim())) return text.trim()
   const [weeks = 0, days = 0, hours = 0, minutes = 0] = (typed.exec(text) ?? [])

@@ -1,7 +1,7 @@
 import { Box, Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Stands where a list will be: what it is for, and the next step. */
+/** Shown in place of an empty list: what the list is for, and the next step. */
 export function EmptyState({
   title,
   icon,

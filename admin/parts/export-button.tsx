@@ -6,7 +6,6 @@ import { taken } from '../problem.ts'
 import { useMembership } from '../session/session.ts'
 import { bytesText } from './number-text.ts'
 import { ProblemAlert } from './problem-alert.tsx'
-import { fileName, saveFile } from './save-file.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
@@ -15,14 +14,14 @@ type Answer = Promise<
   | { data?: undefined; error: Problem; response: Response }
 >
 
-/** Saves what a list has under the filters that are set as a file; for those who may export. */
+/** Exports a list with its current filters to a file. Hidden from viewers, who may not export. */
 export function ExportButton({
   request,
   ignores,
 }: {
-  /** What the list is filtered by and an export is not, said before it begins; for example `the variable plan=pro`. */
+  /** A filter of the list that an export does not apply, shown before it starts; for example `the variable plan=pro`. */
   ignores?: string | undefined
-  /** Asks for it. */
+  /** Requests the export. */
   request: (format: ExportFormat, signal: AbortSignal) => Answer
 }) {
   const { role } = useMembership()
@@ -40,18 +39,20 @@ export function ExportButton({
         <Menu.Dropdown maw="20rem">
           {ignores !== undefined && (
             <Menu.Label>
-              <bdi>An export is not filtered by {ignores}: the file has what all other filters find.</bdi>
+              <bdi>
+                Exports do not apply the filter {ignores}. The file contains all matches of the other filters.
+              </bdi>
             </Menu.Label>
           )}
-          <Menu.Item onClick={() => begin('csv')}>CSV, for spreadsheets</Menu.Item>
-          <Menu.Item onClick={() => begin('ndjson')}>NDJSON, for programs</Menu.Item>
+          <Menu.Item onClick={() => begin('csv')}>Export CSV (for spreadsheets)</Menu.Item>
+          <Menu.Item onClick={() => begin('ndjson')}>Export NDJSON (for programs)</Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </SavingStatus>
   )
 }
 
-/** Saves one file; for those who may export. */
+/** Exports one file. Hidden from viewers. */
 export function SaveButton({ label, request }: { label: string; request: (signal: AbortSignal) => Answer }) {
   const { role } = useMembership()
   const saving = useSaving()
@@ -90,7 +91,7 @@ function SavingStatus({ saving, children }: { saving: Saving; children: ReactNod
 
 type Saving = ReturnType<typeof useSaving>
 
-/** A file on its way; leaving the screen ends it. */
+/** A download in progress; leaving the screen aborts it. */
 function useSaving() {
   const [bytes, setBytes] = useState<number>()
   const [error, setError] = useState<unknown>()
@@ -106,6 +107,7 @@ function useSaving() {
     try {
       const answer = request(signal)
       const body = await taken(answer)
+      const { fileName, saveFile } = await import('./save-file.ts')
       await saveFile({ body, name: fileName((await answer).response) }, setBytes)
     } catch (failure) {
       if (!signal.aborted) setError(failure)

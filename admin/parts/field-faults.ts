@@ -1,28 +1,29 @@
+import { countText } from './number-text.ts'
 import { isVisible } from './visible-name.ts'
 
-/** The contract takes no more characters in a name or an identifier. */
+/** The contract's maximum length of a name or an identifier, in characters. */
 export const nameLimit = 255
 
-/** What the contract would refuse of a name that is given (`GivenName`); `missing` is what to say of an empty one. */
+/** Why the contract would reject a `GivenName`; `missing` is the message for an empty one. */
 export function givenNameFault(name: string, missing: string): string | undefined {
-  if (name && !isVisible(name)) return 'Use a character that can be seen; blanks alone are no name.'
+  if (name && !isVisible(name)) return 'Use at least one visible character.'
   return nameFault(name, missing)
 }
 
-/** What the contract would refuse of a name of any characters (`Name`); `missing` is what to say of an empty one. */
+/** Why the contract would reject a `Name` (any characters); `missing` is the message for an empty one. */
 export function nameFault(name: string, missing: string): string | undefined {
   return name ? lengthFault(name, nameLimit) : missing
 }
 
-/** What the contract would refuse of a text of at most `limit` characters. */
+/** Why the contract would reject a text of at most `limit` characters. */
 export function lengthFault(text: string, limit: number): string | undefined {
   // The contract counts characters, not the UTF-16 units of `length`.
   const length = [...text].length
   if (length <= limit) return undefined
-  return `At most ${limit.toLocaleString('en')} characters; this has ${length.toLocaleString('en')}.`
+  return `Use at most ${countText(limit)} characters. This has ${countText(length)}.`
 }
 
-/** The fields that have a fault, for a form's `validate`. */
+/** Only the fields with an error, for a form's `validate`. */
 export function onlyFaults(faults: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(faults).filter((entry): entry is [string, string] => !!entry[1]))
 }

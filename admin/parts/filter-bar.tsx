@@ -5,8 +5,7 @@ import { useIsNarrow } from './narrow.ts'
 import { timeZoneText } from './time-zone.ts'
 
 /**
- * The fields that narrow a list. On a narrow screen they are behind a button that tells how many are set, so that the
- * list itself stays in sight.
+ * The filter fields of a list. On narrow screens a button, which shows how many filters are set, opens them.
  */
 export function FilterBar({
   label,
@@ -43,7 +42,7 @@ export function FilterBar({
           </SimpleGrid>
           <Group justify="space-between" mt="sm" gap="xs">
             <Text size="sm">{timeZoneText()}</Text>
-            {/* Never gone and never truly disabled: either would take the focus away from who has just pressed it. */}
+            {/* Not hidden and not truly disabled: either would lose the focus when it is clicked. */}
             <Button
               variant="default"
               size="compact-sm"

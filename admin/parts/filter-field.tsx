@@ -5,26 +5,25 @@ import { useDraft } from './filters.ts'
 import { monospaceField } from './monospace-field.ts'
 
 /**
- * A field for a filter of text. `onChange` is told when typing has paused for 200 ms, and at once by Enter and when the
- * field is left.
+ * A text filter. `onChange` is debounced by 200 ms, and called immediately on Enter and on blur.
  */
 export function FilterField({
   value,
   onChange,
   monospace = false,
   ...field
-}: Pick<TextInputProps, 'label' | 'description' | 'placeholder' | 'leftSection'> & {
-  /** For what engineers type: names and identifiers. */
+}: Pick<TextInputProps, 'aria-label' | 'label' | 'description' | 'placeholder' | 'leftSection'> & {
+  /** For names and identifiers from code. */
   monospace?: boolean
   value: string
   onChange: (value: string) => void
 }) {
   const { draft, setDraft, enter, leave } = useDraft(value)
-  const tell = useDebouncedCallback(onChange, 200)
+  const commit = useDebouncedCallback(onChange, 200)
   return (
     <TextInput
       {...field}
-      // Below, so that the fields of a row stand in line.
+      // Description below, so that the fields of a row align.
       inputWrapperOrder={['label', 'input', 'description']}
       styles={{ input: monospace ? monospaceField : {} }}
       type="search"
@@ -36,14 +35,14 @@ export function FilterField({
       onFocus={enter}
       onChange={(event) => {
         setDraft(event.currentTarget.value)
-        tell(event.currentTarget.value)
+        commit(event.currentTarget.value)
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') tell.flush()
+        if (event.key === 'Enter') commit.flush()
       }}
       onBlur={() => {
         leave()
-        tell.flush()
+        commit.flush()
       }}
     />
   )

@@ -1,22 +1,22 @@
 import { lengthOf } from './duration-text.ts'
 import { nameLimit } from './field-faults.ts'
 
-/** How a filter is read from the address, where anybody may have written anything. */
+/** How a filter is parsed from the address, which may contain anything. */
 export type FilterReader<Value extends string = string> = {
-  /** The value in the form in which the API takes it; undefined where the text is none. Never asked for ''. */
+  /** The value in the API's format; undefined if the text is invalid. Never called with ''. */
   read: (text: string) => Value | undefined
-  /** What the text should be: `a time such as …`. */
+  /** The expected format: `a time such as …`. */
   form: string
 }
 
-/** A name, an identifier or words to search for. */
+/** A name, an identifier or search words. */
 export const text: FilterReader = {
   // The contract counts characters, not the UTF-16 units of `length`.
   read: (text) => ([...text].length <= nameLimit && !text.includes('\0') ? text : undefined),
-  form: `a text of at most ${nameLimit} characters`,
+  form: `text of at most ${nameLimit} characters`,
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): FilterReader<Word> {
   return {
     read: (text) => words.find((word) => word === text),
@@ -26,17 +26,17 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Filter
 
 const rfc3339 = /^(?<day>(?:19|[2-9]\d)\d\d-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** An instant of the years that the contract knows, read as UTC. */
+/** An instant within the years that the contract accepts, converted to UTC. */
 export const instant: FilterReader = {
   read(text) {
-    // A plus that was written as it is stands for a blank in a query string, and no instant has a blank there.
+    // An unencoded plus decodes to a space, and no instant has a space there.
     const written = text.replace(/ (?=\d\d:\d\d$)/, '+')
     const day = rfc3339.exec(written)?.groups?.day
-    // Date takes 30 February for 2 March.
+    // Date parses 30 February as 2 March.
     if (!day || !isoOf(`${day}T00:00:00Z`)?.startsWith(day)) return undefined
     return isoOf(written)
   },
-  form: 'a time such as 2026-11-20T09:30:00Z, from the year 1900 on',
+  form: 'a time such as 2026-11-20T09:30:00Z, in 1900 or later',
 }
 
 function isoOf(text: string): string | undefined {
@@ -46,25 +46,25 @@ function isoOf(text: string): string | undefined {
   return iso >= '1900' && iso < ':' ? iso : undefined
 }
 
-/** A length of time, longer than nothing. */
+/** A duration longer than zero. */
 export const duration: FilterReader = {
   read: (text) => (lengthOf(text) ? text : undefined),
-  form: 'a length of time such as P7D or PT36H',
+  form: 'a duration such as P7D or PT36H',
 }
 
-/** The code of a problem. */
+/** A problem code. */
 export const code: FilterReader = {
   read: (text) => (/^[a-z_]{1,64}$/.test(text) ? text : undefined),
   form: 'a code such as customer_not_found',
 }
 
-/** The number of a step, of which there are `steps`. */
+/** A step number, from 1 to `steps`. */
 export function stepNumber(steps: number): FilterReader {
   return {
     read: (text) => (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= steps ? text : undefined),
-    form: steps === 0 ? 'a step, of which the journey has none' : `the number of a step, from 1 to ${steps}`,
+    form: steps === 0 ? 'empty, because the journey has no steps' : `a step number from 1 to ${steps}`,
   }
 }
 
-/** The contract takes no more steps in a journey. */
+/** The contract's maximum number of steps in a journey. */
 export const stepLimit = 100

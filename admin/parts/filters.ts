@@ -2,9 +2,9 @@ import { createContext, useContext, useEffect, useId, useRef, useState } from 'r
 import { useSearchParams } from 'react-router'
 import type { FilterReader } from './filter-readers.ts'
 
-/** The filters of a list, kept in the query string, where '' means that a filter is not set. */
+/** The filters of a list, kept in the query string; '' means not set. */
 export type Filters<Name extends string, Values extends Record<Name, string> = Record<Name, string>> = {
-  /** As their readers return them; '' also for what a reader does not understand. */
+  /** As returned by their readers; '' also for invalid text. */
   readonly values: Readonly<Values>
   /** How many are set. */
   readonly count: number
@@ -14,15 +14,15 @@ export type Filters<Name extends string, Values extends Record<Name, string> = R
   clear(): void
 }
 
-/** A filter in the address that its reader does not understand. */
+/** A filter in the address that its reader could not parse. */
 export type UnreadFilter = {
   name: string
   text: string
-  /** What it should be. */
+  /** The expected format. */
   form: string
 }
 
-/** Is told by each `useFilters`, under an identifier of its own, what it left out (unread-filters.tsx). */
+/** Receives the filters that each `useFilters`, identified by `id`, ignored (unread-filters.tsx). */
 export const UnreadFiltersContext = createContext<(id: string, unread: readonly UnreadFilter[]) => void>(
   () => undefined,
 )
@@ -32,9 +32,8 @@ type ValuesOf<Readers extends Record<string, FilterReader>> = {
 }
 
 /**
- * Reads filters from the query string, each by its reader, and writes them there. What a reader does not understand is left
- * out, and the frame says so. A change replaces the entry in the browser's history: Back leaves the list, and coming back
- * to it finds the filters as they were.
+ * Reads and writes filters in the query string. A filter that its reader cannot parse is ignored, and the frame says so. A
+ * change replaces the current history entry: Back leaves the list, and returning to it restores the filters.
  */
 export function useFilters<const Readers extends Record<string, FilterReader>>(
   readers: Readers,
@@ -52,16 +51,16 @@ export function useFilters<const Readers extends Record<string, FilterReader>>(
   ) as ValuesOf<Readers>
 
   const id = useId()
-  const tell = useContext(UnreadFiltersContext)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is another in each rendering.
+  const report = useContext(UnreadFiltersContext)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is a new array in each rendering.
   useEffect(() => {
     if (unread.length === 0) return
-    tell(id, unread)
-    return () => tell(id, [])
-  }, [tell, id, JSON.stringify(unread)])
+    report(id, unread)
+    return () => report(id, [])
+  }, [report, id, JSON.stringify(unread)])
 
   function change(changes: Iterable<readonly [string, string | undefined]>) {
-    // Not the parameters of the last rendering: another filter may have been set since.
+    // Not the parameters of the last rendering: another filter may have changed since.
     const current = new URLSearchParams(location.search)
     for (const [name, value] of changes) {
       if (value) current.set(name, value)
@@ -79,7 +78,7 @@ export function useFilters<const Readers extends Record<string, FilterReader>>(
   }
 }
 
-/** The filters that are set, as the query of an operation. */
+/** The filters that are set, as an operation's query. */
 export function given<Values extends Record<string, string>>(
   values: Values,
 ): { [Name in keyof Values]?: Exclude<Values[Name], ''> } {
@@ -89,8 +88,8 @@ export function given<Values extends Record<string, string>>(
 }
 
 /**
- * What a field shows while somebody types, apart from the value that holds. The draft follows the value only while the
- * field has no focus: the value comes late, and would take back what was typed meanwhile.
+ * The text of a field while somebody types, separate from the committed value. The draft follows the value only while the
+ * field is not focused: the value updates late and would overwrite what was typed meanwhile.
  */
 export function useDraft(value: string) {
   const [draft, setDraft] = useState(value)

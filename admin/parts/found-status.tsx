@@ -1,6 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
+import { countOf } from './number-text.ts'
 
-/** What is used of the result of `usePages`. */
+/** The used part of `usePages`. */
 type FoundPages = {
   items: readonly unknown[]
   data: unknown
@@ -8,7 +9,7 @@ type FoundPages = {
   isPlaceholderData: boolean
 }
 
-/** Tells those who do not see the list how many a search has found. `noun` is what one of them is called. */
+/** Announces to screen readers how many results a search found. `noun` is the singular. */
 export function FoundStatus({ query, noun }: { query: FoundPages | undefined; noun: string }) {
   const isThere = query?.data !== undefined && !query.isPlaceholderData
   return (
@@ -19,6 +20,6 @@ export function FoundStatus({ query, noun }: { query: FoundPages | undefined; no
 }
 
 function found(count: number, hasMore: boolean, noun: string): string {
-  if (hasMore) return count === 0 ? '' : `The first ${count} of more ${noun}s found`
-  return `${count} ${noun}${count === 1 ? '' : 's'} found`
+  if (hasMore) return count === 0 ? '' : `Showing the first ${countOf(count, noun)}`
+  return `${countOf(count, noun)} found`
 }

@@ -3,8 +3,8 @@ import type { CSSProperties } from 'react'
 import { CopyButton } from './copy-button.tsx'
 
 /**
- * An identifier to read and copy. Where there is no room it is shortened in the middle, because its beginning tells
- * the kind and its end tells it apart. `label` is how the button to copy it calls it, for example `journey_id`.
+ * An identifier with a copy button. If space is short it is shortened in the middle, because its start shows its kind and its
+ * end makes it distinct. `label` names it in the copy button, for example `journey_id`.
  */
 export function Identifier({ value, label }: { value: string; label: string }) {
   return (
@@ -16,8 +16,8 @@ export function Identifier({ value, label }: { value: string; label: string }) {
 }
 
 /**
- * An identifier where many stand below each other: its kind and its last characters, which tell it from its neighbours
- * (identifiers of the same hour begin alike).
+ * An identifier in a column of many: its kind and its last characters (identifiers created in the same hour start with the
+ * same characters).
  */
 export function ShortIdentifier({ value }: { value: string }) {
   const kind = value.slice(0, value.indexOf('_') + 1)
@@ -30,10 +30,10 @@ export function ShortIdentifier({ value }: { value: string }) {
 }
 
 /**
- * The whole identifier as one text, so that it is what a double-click, dragging over it or a search in the page finds.
- * It is shortened by its look alone (page.css): where it does not fit, its last characters are drawn again at its end.
- * @param end how many of the last characters are seen
- * @param room how many characters wide it is at the most
+ * The whole identifier as one text node, so that double-click, drag selection and find-in-page get all of it. It is shortened
+ * only visually (page.css): if it does not fit, its last characters are drawn again at the end.
+ * @param end number of last characters that stay visible
+ * @param room maximum width in characters
  */
 function IdentifierText({ value, end, room = value.length }: { value: string; end: number; room?: number }) {
   const style = { '--length': value.length, '--room': room, '--end': end } as CSSProperties

@@ -1,14 +1,15 @@
 import { useState } from 'react'
 import { useDraft } from './filters.ts'
 import { InstantInput } from './instant-input.tsx'
-import { instantOf, instantText } from './instant-text.ts'
+import { instantText } from './instant-text.ts'
+import { instantOf } from './typed-instant.ts'
 
-/** The contract takes no instant before 1900. */
+/** The contract accepts no instant before 1900. */
 const earliestMs = Date.UTC(1900, 0, 2)
 
 /**
- * A field for a filter by time: shown and typed in the viewer's time zone, told as an instant in UTC when it is left or
- * Enter is pressed, '' for none. What is no instant is not told, and said to be none.
+ * A filter by time, shown and typed in the viewer's time zone. On blur and Enter, `onChange` receives the instant in UTC, or ''
+ * if the field is empty. Invalid text is not committed and shows an error.
  */
 export function InstantField({
   label,
@@ -23,7 +24,7 @@ export function InstantField({
   const [isWrong, setIsWrong] = useState(false)
   const chosen = instantOf(draft)
 
-  function tell() {
+  function commit() {
     const isGood = chosen !== undefined && chosen.getTime() >= earliestMs
     setIsWrong(draft.trim() !== '' && !isGood)
     if (draft.trim() === '') onChange('')
@@ -38,7 +39,7 @@ export function InstantField({
       type="datetime-local"
       label={label}
       min="1900-01-02T00:00"
-      error={isWrong && 'Write it like 20 Nov 2026, 09:30'}
+      error={isWrong && 'Enter a time such as 20 Nov 2026, 09:30'}
       value={draft}
       chosen={chosen}
       onChoose={(instant) => {
@@ -52,17 +53,17 @@ export function InstantField({
         setDraft(event.currentTarget.value)
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') tell()
+        if (event.key === 'Enter') commit()
       }}
       onBlur={() => {
         leave()
-        tell()
+        commit()
       }}
     />
   )
 }
 
-/** '2026-11-20T09:30Z' as the viewer's clock showed it; '' for what is no instant. */
+/** '2026-11-20T09:30Z' in the viewer's time zone; '' if it is not an instant. */
 function shown(instant: string): string {
   const at = new Date(instant)
   return Number.isNaN(at.getTime()) ? '' : instantText(at)

@@ -1,11 +1,11 @@
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { useRef } from 'react'
-import { nativeText } from './instant-text.ts'
+import { nativeText } from './typed-instant.ts'
 
 /**
- * A field for an instant or a day as text, in the one form in which all of the interface writes them (the native fields
- * follow the browser's language instead), with a button that opens the browser's own calendar.
+ * A text field for an instant or a day, in the format used throughout the interface (native fields would use the browser's
+ * language), with a button that opens the browser's calendar.
  */
 export function InstantInput({
   type,
@@ -17,11 +17,11 @@ export function InstantInput({
 }: Omit<TextInputProps, 'type' | 'onChange' | 'min'> & {
   label: string
   type: 'date' | 'datetime-local'
-  /** What the calendar begins with. */
+  /** The initial selection of the calendar. */
   chosen: Date | undefined
-  /** Told what is chosen in the calendar. */
+  /** Called with the selection in the calendar. */
   onChoose: (instant: Date) => void
-  /** In the form of a native field. */
+  /** In the format of a native field. */
   min: string
   onChange: TextInputProps['onChange']
 }) {
@@ -39,12 +39,12 @@ export function InstantInput({
             variant="subtle"
             color="gray"
             size="sm"
-            aria-label={`Choose ${label} in a calendar`}
+            aria-label={`Pick ${label} in a calendar`}
             onClick={() => calendar.current?.showPicker()}
           >
             <IconCalendar size={16} aria-hidden />
           </ActionIcon>
-          {/* Only what its calendar hangs on: nobody reads it or types into it. */}
+          {/* Only an anchor for the calendar: hidden from everyone. */}
           <input
             ref={calendar}
             type={type}

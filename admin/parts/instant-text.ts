@@ -1,98 +1,93 @@
-const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const locale = 'en-GB'
+const ofDay = { day: 'numeric', month: 'short', year: 'numeric' } as const
 const ofMonth = { month: 'short', year: 'numeric' } as const
-const month = new Intl.DateTimeFormat('en-GB', ofMonth)
-const monthInUtc = new Intl.DateTimeFormat('en-GB', { ...ofMonth, timeZone: 'UTC' })
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', ...ofMonth })
-const dateInUtc = new Intl.DateTimeFormat('en-GB', { day: 'numeric', ...ofMonth, timeZone: 'UTC' })
+const toMinute = { hour: '2-digit', minute: '2-digit' } as const
 
-/** A day in the viewer's time zone, or in UTC, as all of the interface writes it: `20 Nov 2026`. */
+const formats = {
+  day: new Intl.DateTimeFormat(locale, ofDay),
+  dayInUtc: new Intl.DateTimeFormat(locale, { ...ofDay, timeZone: 'UTC' }),
+  shortDay: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' }),
+  shortInstant: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', ...toMinute }),
+  month: new Intl.DateTimeFormat(locale, ofMonth),
+  monthInUtc: new Intl.DateTimeFormat(locale, { ...ofMonth, timeZone: 'UTC' }),
+  minute: new Intl.DateTimeFormat(locale, toMinute),
+  second: new Intl.DateTimeFormat(locale, { ...toMinute, second: '2-digit' }),
+  exact: new Intl.DateTimeFormat(locale, {
+    ...ofDay,
+    ...toMinute,
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  }),
+  millisecond: new Intl.DateTimeFormat(locale, {
+    ...toMinute,
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  }),
+  instant: new Intl.DateTimeFormat(locale, { ...ofDay, ...toMinute }),
+  instantToSecond: new Intl.DateTimeFormat(locale, { ...ofDay, ...toMinute, second: '2-digit' }),
+}
+
+/** A day in the viewer's time zone, or in UTC: `20 Nov 2026`. */
 export function dayText(instant: Date, zone?: 'UTC'): string {
-  return (zone ? dateInUtc : date).format(instant)
+  return (zone ? formats.dayInUtc : formats.day).format(instant)
+}
+
+/** A day without its year: `20 Nov`. */
+export function shortDayText(instant: Date): string {
+  return formats.shortDay.format(instant)
+}
+
+/** An instant without its year: `20 Nov, 09:30`. */
+export function shortInstantText(instant: Date): string {
+  return formats.shortInstant.format(instant)
 }
 
 /** A month in the viewer's time zone, or in UTC: `Nov 2026`. */
 export function monthText(instant: Date, zone?: 'UTC'): string {
-  return (zone ? monthInUtc : month).format(instant)
+  return (zone ? formats.monthInUtc : formats.month).format(instant)
 }
 
-/** A time of day, `09:30`. */
+/** A time of day: `09:30`. */
 export function clockText(instant: Date): string {
-  return time.format(instant)
+  return formats.minute.format(instant)
 }
 
-/** An instant in the viewer's time zone, to the minute: `20 Nov 2026, 09:30`. */
+/** An instant in the viewer's time zone: `20 Nov 2026, 09:30`, with seconds unless they are 0. */
 export function instantText(instant: Date): string {
-  const seconds = instant.getSeconds() === 0 ? '' : `:${String(instant.getSeconds()).padStart(2, '0')}`
-  return `${dayText(instant)}, ${clockText(instant)}${seconds}`
+  return (instant.getSeconds() === 0 ? formats.instant : formats.instantToSecond).format(instant)
 }
 
-const seconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
-
-/** A time of day to the second, `09:30:05`. */
+/** A time of day to the second: `09:30:05`. */
 export function secondsText(instant: Date): string {
-  return seconds.format(instant)
+  return formats.second.format(instant)
 }
 
-const milliseconds = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-})
-
-/** A time of day to the millisecond, `09:30:05.123`. */
+/** A time of day to the millisecond: `09:30:05.123`. */
 export function millisecondsText(instant: Date): string {
-  return milliseconds.format(instant)
+  return formats.millisecond.format(instant)
 }
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-
-const named = /^(?<day>\d{1,2})\.?\s*(?<month>\p{L}{3,9})\.?,?\s*(?<year>\d{4})$/u
-const ordered = /^(?<year>\d{4})-(?<month>\d{1,2})-(?<day>\d{1,2})$/
-const dotted = /^(?<day>\d{1,2})\.\s*(?<month>\d{1,2})\.\s*(?<year>\d{4})$/
-const clock = /^(?<text>.*?)(?:(?:\s*,\s*|\s+|T)(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}))?)?$/s
-
-/**
- * The instant that somebody has typed, in the viewer's time zone: `20 Nov 2026, 09:30`, `2026-11-20 09:30`, `20.11.2026`,
- * `yesterday 9:00`; without a time the beginning of the day. Undefined for what is no instant, and for an order of day and
- * month that could be meant either way (`11/12/2026`).
- */
-export function instantOf(text: string, now = new Date()): Date | undefined {
-  const { text: dayPart = '', hour = '0', minute = '0', second = '0' } = clock.exec(text.trim())?.groups ?? {}
-  const day = dayOf(dayPart.trim().toLowerCase(), now)
-  if (!day) return undefined
-  const [year, month, date] = day
-  const at = new Date(0)
-  at.setFullYear(year, month, date)
-  at.setHours(Number(hour), Number(minute), Number(second))
-  // 30 February and 25:00 would be another day.
-  const isReal =
-    at.getMonth() === month &&
-    at.getDate() === date &&
-    Number(hour) < 24 &&
-    Number(minute) < 60 &&
-    Number(second) < 60
-  return isReal ? at : undefined
+/** An instant in the viewer's time zone, to the millisecond: `20 Nov 2026, 09:30:05.123`. */
+export function exactText(instant: Date): string {
+  return formats.exact.format(instant)
 }
 
-function dayOf(text: string, now: Date): [year: number, month: number, day: number] | undefined {
-  if (text === 'today') return [now.getFullYear(), now.getMonth(), now.getDate()]
-  if (text === 'yesterday') {
-    const before = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1)
-    return [before.getFullYear(), before.getMonth(), before.getDate()]
-  }
-  const {
-    year,
-    month = '',
-    day,
-  } = (named.exec(text) ?? ordered.exec(text) ?? dotted.exec(text))?.groups ?? {}
-  const index = /^\d/.test(month) ? Number(month) - 1 : months.indexOf(month.slice(0, 3))
-  if (!year || !day || index < 0 || index > 11) return undefined
-  return [Number(year), index, Number(day)]
-}
+const second_ms = 1000
+const minute_ms = 60 * second_ms
+const hour_ms = 60 * minute_ms
+const day_ms = 24 * hour_ms
 
-/** The form of a native date field, `2026-11-20` or `2026-11-20T09:30`, in the viewer's time zone. */
-export function nativeText(instant: Date, type: 'date' | 'datetime-local'): string {
-  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000).toISOString()
-  return shifted.slice(0, type === 'date' ? 10 : 16)
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** An instant relative to now, in the largest unit that fits: `5 minutes ago`, `yesterday`, `in 3 days`, `now`. */
+export function relativeText(instant: Date, now_ms = Date.now()): string {
+  const ms = instant.getTime() - now_ms
+  const [unit, length] =
+    Math.abs(ms) >= day_ms
+      ? (['day', day_ms] as const)
+      : Math.abs(ms) >= hour_ms
+        ? (['hour', hour_ms] as const)
+        : (['minute', minute_ms] as const)
+  const count = Math.trunc(ms / length)
+  return count === 0 ? relative.format(0, 'second') : relative.format(count, unit)
 }

@@ -1,27 +1,44 @@
 import { Tooltip } from '@mantine/core'
-import { clockText, dayText } from './instant-text.ts'
+import { useSyncExternalStore } from 'react'
+import { instantText, relativeText } from './instant-text.ts'
 
 /**
- * An instant of the API, in the viewer's time zone and to the minute; exactly and in UTC while the pointer or the
- * focus is on it.
+ * An instant of the API in the viewer's time zone; the exact instant in UTC on hover and focus.
+ * @param relative shows the time since, or until, an instant less than a week away: `5 minutes ago`
  */
-export function Instant({ at }: { at: string }) {
+export function Instant({ at, relative = false }: { at: string; relative?: boolean }) {
   const instant = new Date(at)
   return (
     <Tooltip label={at}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the exact instant must be reachable by keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must reach the exact instant too. */}
       <time dateTime={at} tabIndex={0} style={{ whiteSpace: 'nowrap' }}>
-        {`${dayOf(instant)}, ${clockText(instant)}`}
+        {relative ? <Relative instant={instant} /> : toMinute(instant)}
       </time>
     </Tooltip>
   )
 }
 
-function dayOf(instant: Date): string {
-  const day = instant.toDateString()
-  const today = new Date()
-  if (day === today.toDateString()) return 'today'
-  const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1)
-  if (day === yesterday.toDateString()) return 'yesterday'
-  return dayText(instant)
+const week_ms = 7 * 86_400_000
+
+function Relative({ instant }: { instant: Date }) {
+  const now_ms = useSyncExternalStore(subscribe, halfMinute)
+  return Math.abs(instant.getTime() - now_ms) < week_ms ? relativeText(instant) : toMinute(instant)
+}
+
+function toMinute(instant: Date): string {
+  const whole = new Date(instant)
+  whole.setSeconds(0, 0)
+  return instantText(whole)
+}
+
+const everyMs = 30_000
+
+function subscribe(listener: () => void): () => void {
+  const timer = setInterval(listener, everyMs)
+  return () => clearInterval(timer)
+}
+
+/** Changes every half minute only, so that a rendering finds the same value twice. */
+function halfMinute(): number {
+  return Math.floor(Date.now() / everyMs) * everyMs
 }

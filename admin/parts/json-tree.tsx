@@ -2,13 +2,13 @@ import { Box, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 
-/** So many levels are open at first. */
+/** Number of levels that are initially expanded. */
 const openLevels = 2
 
 /**
- * A JSON value as engineers read it: in monospace, what is nested folds, and a button copies the whole.
- * @param label what the button copies
- * @param action stands behind a value at the first level, given its name
+ * A JSON value for engineers: in monospace, with collapsible nesting and a button that copies all of it.
+ * @param label label of the copy button
+ * @param action rendered after a value of the first level
  */
 export function JsonTree({
   value,

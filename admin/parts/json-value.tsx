@@ -1,8 +1,8 @@
 import { Box } from '@mantine/core'
 
 /**
- * One JSON value, always as text. A string stands as it is; everything else, and a string that could be taken for
- * something else (`"42"`, `"null"`, `""`), in its JSON form in monospace. Long values wrap.
+ * A JSON value as text. Strings are shown as they are; anything else, and strings that could be mistaken for another value
+ * (`"42"`, `"null"`, `""`), as JSON in monospace. Long values wrap.
  */
 export function JsonValue({ value }: { value: unknown }) {
   if (typeof value === 'string' && !isAmbiguous(value)) {
@@ -26,7 +26,7 @@ export function JsonValue({ value }: { value: unknown }) {
   )
 }
 
-/** Whether a reader could not tell the bare text from another JSON value, or would not see its ends. */
+/** Whether the bare text could be mistaken for another JSON value, or has invisible ends. */
 function isAmbiguous(text: string): boolean {
   if (text.trim() !== text || text === '') return true
   try {

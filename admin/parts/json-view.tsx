@@ -3,8 +3,8 @@ import { Fragment } from 'react'
 import { JsonValue } from './json-value.tsx'
 
 /**
- * A JSON value for people: the names and values of an object as a list, anything else as one value. It is as wide as
- * its container allows and never wider.
+ * A JSON value for people: the names and values of an object as a list, anything else as one value. Never wider than its
+ * container.
  */
 export function JsonView({ value }: { value: unknown }) {
   const fields =
@@ -23,7 +23,7 @@ export function JsonView({ value }: { value: unknown }) {
       fz="sm"
       style={{
         display: 'grid',
-        // A name takes what it needs up to a limit; a value takes the rest and never more.
+        // Names take the width they need up to a limit; values take the rest.
         gridTemplateColumns: 'fit-content(min(40%, 16rem)) minmax(0, 1fr)',
         gap: '0.25rem 1rem',
       }}

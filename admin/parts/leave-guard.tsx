@@ -3,7 +3,7 @@ import { useBlocker } from 'react-router'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 type LeaveGuardProps = {
-  /** Whether something would be lost. */
+  /** Whether leaving would lose something. */
   active: boolean
   title: string
   confirmLabel: string
@@ -11,7 +11,7 @@ type LeaveGuardProps = {
   children: string
 }
 
-/** While it is active, asks before the page is left: by a link, the back button, a reload or the closing of the tab. */
+/** While active, asks before the page is left: by a link, the back button, a reload or closing the tab. */
 export function LeaveGuard({ active, title, confirmLabel, children }: LeaveGuardProps) {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => active && currentLocation.pathname !== nextLocation.pathname,

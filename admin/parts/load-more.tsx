@@ -1,7 +1,7 @@
 import { Button, Center, Stack, Text } from '@mantine/core'
 import { ProblemAlert } from './problem-alert.tsx'
 
-/** What is used of the result of `usePages`. */
+/** The used part of `usePages`. */
 type MorePages = {
   items: readonly unknown[]
   hasNextPage: boolean
@@ -12,8 +12,8 @@ type MorePages = {
 }
 
 /**
- * Reads the next page of a list of `usePages` when asked to; where nothing has been found yet, looks further for what is
- * older. Nothing once all is there.
+ * A button that reads the next page of a `usePages` list; if nothing was found yet, it searches older items. Renders nothing
+ * at the end of the list.
  */
 export function LoadMore({ query }: { query: MorePages }) {
   if (!query.hasNextPage) return null
@@ -24,13 +24,13 @@ export function LoadMore({ query }: { query: MorePages }) {
       {!isFound && (
         <Text ta="center" role="status">
           {query.isFetchingNextPage
-            ? 'Looking further…'
-            : 'Nothing among the newest. There is more to look through.'}
+            ? 'Searching older items…'
+            : 'No match among the newest items. Older items were not searched yet.'}
         </Text>
       )}
       <Center>
         <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-          {isFound ? 'Show more' : 'Look further'}
+          {isFound ? 'Show more' : 'Search older'}
         </Button>
       </Center>
     </Stack>

@@ -1,6 +1,6 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core'
 
-/** Keeps the place of `lines` rows that are being read. */
+/** A placeholder for `lines` rows that are loading. */
 export function Loading({ lines = 5 }: { lines?: number }) {
   return (
     <Stack gap="sm" aria-busy>

@@ -1,4 +1,4 @@
-/** What tells in passing that something is done, with its styles: loaded for the first time that there is something to tell. */
+/** Toast notifications with their styles, loaded when the first one is shown. */
 import '@mantine/core/styles/Notification.css'
 import '@mantine/notifications/styles.css'
 

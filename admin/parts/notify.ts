@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 let isWanted = false
 const listeners = new Set<() => void>()
 
-/** Tells in passing what has been done. What tells it is loaded for the first time that there is something to tell. */
+/** Shows a toast notification. The library is loaded with the first one. */
 export async function notify(message: string): Promise<void> {
   const { notifications } = await import('./notifications.ts')
   notifications.show({ message, withCloseButton: false })
@@ -11,7 +11,7 @@ export async function notify(message: string): Promise<void> {
   for (const listener of listeners) listener()
 }
 
-/** Whether there has been anything to tell. */
+/** Whether a notification was ever shown. */
 export function useNotified(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { monospaceField } from './monospace-field.ts'
 
-/** A link that nobody can show again, to be copied. */
+/** A link that is shown only once, to be copied. */
 export function OneTimeLink({
   label,
   path,
@@ -12,14 +12,14 @@ export function OneTimeLink({
   validity,
   onDone,
 }: {
-  /** What it is the link of, as `Link of the invitation`. */
+  /** What the link is for: `Invitation link`. */
   label: string
-  /** Of the page that it opens. */
+  /** The path of the page that it opens. */
   path: string
   token: string
   /** What to do with it. */
   children: ReactNode
-  /** For how long it works. */
+  /** How long it works. */
   validity: ReactNode
   onDone: () => void
 }) {
@@ -33,7 +33,7 @@ export function OneTimeLink({
         readOnly
         data-autofocus
         onFocus={(event) => event.currentTarget.select()}
-        rightSection={<CopyButton value={link} label={`Copy the ${label.toLowerCase()}`} />}
+        rightSection={<CopyButton value={link} label={`Copy ${label.toLowerCase()}`} />}
         styles={{ input: monospaceField }}
       />
       <Text size="sm" c="dimmed">

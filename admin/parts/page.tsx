@@ -6,8 +6,8 @@ import { useArrival } from './arrival.ts'
 import { visibleName } from './visible-name.ts'
 
 /**
- * A screen: its heading, which gets the focus when one navigates here, and what it is for. `title` stands in the
- * browser's tab too, before the name of the workspace.
+ * A screen: its heading, which receives focus after navigation, and its description. `title` is also in the browser's tab,
+ * before the name of the workspace.
  */
 export function Page({
   title,
@@ -17,7 +17,7 @@ export function Page({
 }: {
   title: string
   description?: ReactNode
-  /** What one comes here to do most, for example a button that creates. */
+  /** The primary action, for example a button that creates something. */
   action?: ReactNode
   children: ReactNode
 }) {

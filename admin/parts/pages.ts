@@ -1,31 +1,31 @@
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 
-/** One page of a list of the API. */
+/** One page of an API list. */
 type ListPage<Item> = { data: Item[]; next_cursor: string | null }
 
-/** Reads the page at a cursor, the first one without. */
+/** Reads the page at a cursor, or the first page without one. */
 type FetchPage<Item> = (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Item>>
 
-/** Passed on to the query. */
+/** Passed to the query. */
 type PagesOptions = {
   enabled?: boolean
-  /** False: what is shown stays until somebody asks for more of it. */
+  /** False: the list stays as it is until somebody asks for more. */
   refetchOnWindowFocus?: boolean
   refetchOnReconnect?: boolean
-  /** How often the pages that are shown are read again, in milliseconds. */
+  /** Interval at which the shown pages are read again, in milliseconds. */
   refetchInterval?: number | false
-  /** Whether the list of an earlier key stays while the one of this key is on its way. */
+  /** Whether the list of an earlier key stays while the one of this key loads. */
   keepsList?: (earlier: QueryKey) => boolean
 }
 
-/** An empty page may have more behind it. After so many of them in a row somebody is asked whether to go on. */
+/** Maximum empty pages read in a row before asking whether to continue; more may follow an empty page. */
 const limitEmptyPages = 10
 
 /**
- * A list of the API, page by page. `items` is everything read so far, empty until the first page is there; `isEmpty` says
- * that the list has come to its end without any.
+ * An API list, page by page. `items` is everything read so far, empty until the first page has loaded; `isEmpty` means that
+ * the list ended without any item.
  *
- * `key` names the list with all its filters (`useWorkspaceKey('journeys', { status })`). To be passed to `<LoadMore>`.
+ * `key` identifies the list with all its filters (`useWorkspaceKey('journeys', { status })`). Pass the result to `<LoadMore>`.
  */
 export function usePages<Item>(
   key: QueryKey,
@@ -45,7 +45,7 @@ export function usePages<Item>(
   return { ...query, items, isEmpty }
 }
 
-/** The page at a cursor, or the first one behind it that is not empty; an empty one only after so many. */
+/** The page at a cursor, or the first non-empty one after it, within `limitEmptyPages`. */
 export async function nextFound<Item>(
   fetchPage: FetchPage<Item>,
   signal: AbortSignal,

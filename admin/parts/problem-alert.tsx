@@ -3,12 +3,12 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ProblemError } from '../problem.ts'
 import { CookieNotKeptError } from '../session/session.ts'
+import { CutShortError } from './cut-short-error.ts'
 import { Identifier } from './identifier.tsx'
-import { CutShortError } from './save-file.ts'
 
 /**
- * What went wrong and what to do. A refusal is told in the server's words, with a link to what the reference says of it
- * and with the id of the request, which an operator finds in the log. Nothing where `error` is null or undefined.
+ * What went wrong and what to do. A problem is shown in the server's words, with a link to its documentation and the request
+ * ID, which an operator can find in the log. Renders nothing if `error` is null or undefined.
  */
 export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === null || error === undefined) return null
@@ -29,15 +29,15 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
         )}
         {error instanceof ProblemError && (
           <>
-            {/* On a page of its own: what was typed here stays. */}
+            {/* In a new tab, so that nothing typed here is lost. */}
             <Anchor size="xs" href={error.problem.type} target="_blank" rel="noreferrer">
               About {error.problem.code}
             </Anchor>
             <Group gap={4} wrap="nowrap" maw="100%" c="dimmed">
               <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
-                Request id
+                Request ID
               </Text>
-              <Identifier value={error.problem.request_id} label="request id" />
+              <Identifier value={error.problem.request_id} label="request ID" />
             </Group>
           </>
         )}
@@ -54,8 +54,8 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
 function explained(error: unknown): { title: string; detail: string } {
   if (codeOf(error) === 'unauthorized') {
     return {
-      title: 'Your session had ended',
-      detail: 'Nothing was changed. Sign in again, then repeat the last step.',
+      title: 'Your session has ended',
+      detail: 'Nothing was changed. Sign in again, then retry.',
     }
   }
   if (error instanceof ProblemError) {
@@ -64,33 +64,34 @@ function explained(error: unknown): { title: string; detail: string } {
   }
   if (error instanceof CookieNotKeptError) {
     return {
-      title: 'Your browser did not keep the session',
+      title: 'Your browser did not store the session cookie',
       detail:
-        'Email and password are right, but the cookie of the session was not sent back. Open Cairn at the address ' +
-        'that its operator set as CAIRN_PUBLIC_URL, with https:// if that is how it begins, and allow cookies for it.',
+        'Your email and password are correct, but the browser did not send the session cookie back. Open Cairn at the ' +
+        'address that the operator set as CAIRN_PUBLIC_URL (including https://, if set), and allow cookies for it.',
     }
   }
   if (error instanceof CutShortError) {
     return {
-      title: 'The file was cut short',
-      detail: 'It ended before the last line, so nothing was kept of it. Try again.',
+      title: 'The download is incomplete',
+      detail: 'The file ended before its last line and was not saved. Try again.',
     }
   }
   if (error instanceof UnexpectedResponseError) {
     return {
-      title: 'Something other than Cairn answered',
-      detail: `A proxy between this page and Cairn answered with status ${error.response.status}. Try again; if it stays so, tell the operator.`,
+      title: 'The response did not come from Cairn',
+      detail: `A proxy between this page and Cairn responded with status ${error.response.status}. Try again. If it happens again, contact the operator of this server.`,
     }
   }
-  // What fetch rejects with is a TypeError; so is many a mistake in a program, which no retry mends.
+  // fetch rejects with a TypeError. Bugs throw TypeErrors too, which a retry would not fix.
   if (error instanceof TypeError) {
     return {
-      title: 'Cairn does not answer',
-      detail: 'Check your connection and whether the server runs. Nothing you typed is lost.',
+      title: 'Cannot reach Cairn',
+      detail: 'Check your connection and that the server is running. Nothing you typed is lost.',
     }
   }
   return {
     title: 'Something went wrong on this page',
-    detail: 'Reload the page. If it happens again, tell the operator what you did last.',
+    detail:
+      'Reload the page. If it happens again, tell the operator of this server what you did before the error.',
   }
 }

@@ -5,23 +5,23 @@ import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { Instant } from './instant.tsx'
-import { countOf } from './number-text.ts'
+import { countOf, countText } from './number-text.ts'
 import { ProblemAlert } from './problem-alert.tsx'
 
-const mostDays = 36_500
+const maxDays = 36_500
 
 type Days = number | null
 
-/** Asks for how many days events are kept. Before any are removed it says how many, and asks again. */
+/** Edits the event retention. If events would be deleted it shows how many, and asks for confirmation. */
 export function RetentionForm({
   days,
   journeyId,
   save,
   onSaved,
 }: {
-  /** As it is now; null: for ever. */
+  /** The current value; null: events are kept forever. */
   days: Days
-  /** Left out: the events of the whole workspace. */
+  /** Omitted for the whole workspace. */
   journeyId?: string
   save: (days: Days) => Promise<unknown>
   onSaved: (days: Days) => void
@@ -48,7 +48,7 @@ export function RetentionForm({
     const chosen = daysOf(typed)
     setIsFaulty(chosen === undefined)
     if (chosen === undefined || chosen === days) return
-    // Nothing goes that would have stayed.
+    // A longer retention deletes nothing.
     if (chosen === null || (days !== null && chosen > days)) saving.mutate(chosen)
     else preview.mutate(chosen)
   }
@@ -58,14 +58,14 @@ export function RetentionForm({
     <form noValidate onSubmit={submit}>
       <Stack gap="sm">
         <TextInput
-          label="Days that events are kept"
-          description="From when they were received. Empty: for ever."
+          label="Keep events for (days)"
+          description="Counted from when an event was received. Leave empty to keep events forever."
           inputMode="numeric"
           autoComplete="off"
           maw={320}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
-          error={isFaulty && `Type a whole number from 1 to ${mostDays}, or nothing`}
+          error={isFaulty && `Enter a whole number from 1 to ${countText(maxDays)}, or leave the field empty`}
         />
         <ProblemAlert error={data ? null : (preview.error ?? saving.error)} />
         <Group>
@@ -78,7 +78,7 @@ export function RetentionForm({
         opened={data !== undefined}
         onClose={preview.reset}
         title={`Keep events for ${countOf(chosen, 'day')}?`}
-        confirmLabel={`Keep ${countOf(chosen, 'day')}`}
+        confirmLabel={`Keep for ${countOf(chosen, 'day')}`}
         danger
         pending={saving.isPending}
         error={saving.error}
@@ -87,8 +87,9 @@ export function RetentionForm({
         {data && (
           <Text size="sm">
             {data.more_events && 'More than '}
-            {countOf(data.events, 'event')} received before <Instant at={data.before} /> are removed for good,
-            and from now on whatever gets as old. Reports count what is left.
+            {countOf(data.events, 'event')} received before <Instant at={data.before} /> will be permanently
+            deleted, and from now on all events that reach this age. Reports count only the events that are
+            left.
           </Text>
         )}
       </ConfirmDialog>
@@ -96,10 +97,10 @@ export function RetentionForm({
   )
 }
 
-/** @returns undefined where it is no number of days */
+/** @returns undefined if it is not a valid number of days */
 function daysOf(typed: string): Days | undefined {
   const text = typed.trim()
   if (text === '') return null
   const days = Number(text)
-  return /^\d+$/.test(text) && days >= 1 && days <= mostDays ? days : undefined
+  return /^\d+$/.test(text) && days >= 1 && days <= maxDays ? days : undefined
 }

@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Table, VisuallyHidden } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 
-/** What can be done with one item of a list, behind a button. `name` tells whose actions they are. */
+/** The menu of actions on a list item. `name` names the item. */
 export function RowMenu({ name, children }: { name: string; children: ReactNode }) {
   return (
     <Menu position="bottom-end">
@@ -16,7 +16,7 @@ export function RowMenu({ name, children }: { name: string; children: ReactNode 
   )
 }
 
-/** The head of the column in which each row has its menu. */
+/** The header of the column with the menus. */
 export function RowMenuHeader() {
   return (
     <Table.Th w={48}>

@@ -1,22 +1,21 @@
-/** What has come is handed to the browser in pieces of this size, which it need not keep in memory. */
+import { CutShortError } from './cut-short-error.ts'
+
+/** Received data is handed to the browser in Blobs of this size, which it does not have to keep in memory. */
 const PIECE_BYTES = 16 * 1024 * 1024
 
 /**
- * What an export ends with (contract: "Exports"), as NDJSON or as the JSON of one customer. CSV has rows alone: that its end
- * has come is told by a trailer, which browsers do not show, and by the connection, whose breaking fails the reading.
+ * How a complete export ends (contract: "Exports"): NDJSON, or the JSON of one customer. CSV contains only rows: its end is
+ * marked by a trailer, which browsers do not expose, and a broken connection makes reading fail.
  */
 const ENDS = { csv: /\r\n$/, json: /(^|\n)(\{"end":|\}).*\n$/ }
 
-/** A line that says that it is the last has a few hundred bytes, or the filters' thousands. */
+/** The closing line has a few hundred bytes, or a few thousand with long filters. */
 const TAIL_BYTES = 16 * 1024
 
-/** The file ended before it said that it is whole. */
-export class CutShortError extends Error {}
-
 /**
- * Lets the browser keep what a server sends as a file, once all of it has come. Nothing is kept of what breaks.
- * @param onBytes hears how much has come
- * @throws {CutShortError} where it has not the end that it must have; else what reading it fails with
+ * Saves a response as a file once all of it has been received. An incomplete file is not saved.
+ * @param onBytes called with the bytes received so far
+ * @throws {CutShortError} if the closing line is missing; otherwise the error of reading
  */
 export async function saveFile(
   { body, name }: { body: ReadableStream<Uint8Array<ArrayBuffer>>; name: string },
@@ -42,11 +41,11 @@ export async function saveFile(
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken it by then.
+  // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-/** The name that the server gives a file. */
+/** The file name in the server's `Content-Disposition`. */
 export function fileName({ headers }: Response): string {
   return /filename="([^"]+)"/.exec(headers.get('content-disposition') ?? '')?.[1] ?? 'export'
 }

@@ -4,26 +4,26 @@ import { keepPreviousData, type QueryKey, skipToken, useQuery, useQueryClient } 
 import { useState } from 'react'
 import { nameLimit } from './field-faults.ts'
 
-/** Something to choose: its identifier and what people call it. */
+/** An option: its identifier and its label. */
 export type Choice = { value: string; label: string }
 
-/** What a search has found. With a heading where the choices are of several kinds. */
+/** Search results, with a heading if there are several kinds. */
 export type FoundChoices = { group?: string; items: Choice[]; hasMore: boolean }
 
-/** Where the choices of a select come from. */
+/** Where the options of a select come from. */
 export type ChoiceSource = {
-  /** Begins with the workspace (`useWorkspaceKey`), and is of this source alone. */
+  /** A query key unique to this source; starts with the workspace (`useWorkspaceKey`). */
   key: QueryKey
-  /** The first of those that match what somebody has typed; without text the first of all. */
+  /** The first matches of the typed text; without text, the first of all. */
   search(text: string | undefined, signal: AbortSignal): Promise<FoundChoices[]>
-  /** What is chosen already; undefined where there is no such thing. */
+  /** The option of a value that is already selected; undefined if it does not exist. */
   find(value: string, signal: AbortSignal): Promise<Choice | undefined>
 }
 
 /**
- * A select of things that may be thousands: the server is asked for those that match what is typed or pasted, without the
- * blanks around it, and only while the list is open. Enter takes the first that was found. `value` is '' where nothing is
- * chosen; what is chosen is shown even if it cannot be found.
+ * A select for possibly thousands of options: the server searches for the trimmed text that is typed or pasted, only while the
+ * list is open. Enter selects the first match. `value` is '' if nothing is selected; a selected value is shown even if it cannot
+ * be found.
  */
 export function SearchedSelect({
   source,
@@ -38,9 +38,9 @@ export function SearchedSelect({
 > & {
   source: ChoiceSource
   value: string
-  /** What is chosen, where that is known already. */
+  /** The selected option, if it is already known. */
   known?: Choice | undefined
-  /** What to say where there is nothing that has the `value`. */
+  /** The message if `value` does not exist. */
   unknownMessage?: string
   onChange: (value: string) => void
 }) {
@@ -58,7 +58,7 @@ export function SearchedSelect({
   const isKnown = known?.value === value
   const isUnknown = value !== '' && !isKnown && chosen.data === null
   const choice = value ? ((isKnown ? known : chosen.data) ?? { value, label: value }) : undefined
-  // The field shows what is chosen until somebody types something else.
+  // The field shows the selected label until somebody types something else.
   const text = settled === choice?.label.trim() ? '' : settled
   const found = useQuery({
     queryKey: [...source.key, 'found', text],
@@ -71,7 +71,7 @@ export function SearchedSelect({
   const isHidden = choice !== undefined && !shown.has(choice.value)
   const isFound = text !== '' && text === typed.trim() && found.isSuccess && !found.isPlaceholderData
   const data: ComboboxData<string> = [
-    // Mantine shows what is chosen only where it is among the choices.
+    // Mantine shows a selected value only if it is among the options.
     ...(isHidden ? [choice] : []),
     ...groups.flatMap<Choice | { group: string; items: Choice[] }>(({ group, items }) =>
       group ? [{ group, items }] : items,
@@ -83,22 +83,22 @@ export function SearchedSelect({
     <Select<string>
       {...props}
       description={isUnknown ? unknownMessage : undefined}
-      // Below, so that the fields of a row stand in line.
+      // Description below, so that the fields of a row align.
       inputWrapperOrder={['label', 'input', 'description']}
       searchable
-      // A popover gives its first field the focus: an open list would hide the fields below it.
+      // A popover focuses its first field: an open list would hide the fields below it.
       openOnFocus={false}
       maxLength={nameLimit}
       // Within the page's landmarks.
       comboboxProps={{ withinPortal: false }}
-      // What scrolls is the list itself, which the field controls, so that it needs no stop of the Tab key.
+      // The list itself scrolls and the field controls it, so it does not need a Tab stop.
       withScrollArea={false}
       styles={{
         options: { maxHeight: 220, overflowY: 'auto' },
         option: { overflowWrap: 'anywhere' },
       }}
       data={data}
-      // The server has filtered.
+      // The server has already filtered.
       filter={({ options }) =>
         options.filter((option) => !('value' in option) || option.value !== choice?.value || !isHidden)
       }
@@ -112,10 +112,10 @@ export function SearchedSelect({
       onDropdownOpen={() => setOpened(true)}
       onDropdownClose={() => setOpened(false)}
       onClick={({ currentTarget: field }) => {
-        // What is pasted or typed now takes its place; without, it would stand within what is chosen and find nothing.
+        // Select the label so that typed or pasted text replaces it instead of being inserted into it.
         if (field.value === choice?.label && field.selectionStart === field.selectionEnd) field.select()
       }}
-      // Before Mantine, which would then choose what stood at the place of the last choice.
+      // Before Mantine's handler, which would select whatever is at the position of the last selection.
       onKeyDownCapture={(event) => {
         const first = event.key === 'Enter' && isFound && firstOption(event.currentTarget)
         if (!first) return
@@ -124,13 +124,13 @@ export function SearchedSelect({
         first.click()
       }}
       nothingFoundMessage={
-        found.isPending ? 'Searching…' : found.isError ? 'The search failed' : props.nothingFoundMessage
+        found.isPending ? 'Searching…' : found.isError ? 'Search failed' : props.nothingFoundMessage
       }
     />
   )
 }
 
-/** The first of the list that a field has opened; null where the arrow keys have led to one, or it is chosen already. */
+/** The first option of a field's open list; null if the arrow keys have moved to an option, or it is already selected. */
 function firstOption(field: HTMLInputElement): HTMLElement | null {
   const list = document.getElementById(field.getAttribute('aria-controls') ?? '')
   if (!list || list.querySelector('[data-combobox-selected]')) return null
@@ -138,4 +138,4 @@ function firstOption(field: HTMLInputElement): HTMLElement | null {
   return first?.ariaSelected === 'true' ? null : first
 }
 
-const more = { value: '…', label: 'There are more: type a part of the name', disabled: true }
+const more = { value: '…', label: 'More results: type part of the name', disabled: true }

@@ -1,7 +1,6 @@
-// What the words of the field mean, in one sentence each, for the screens where people meet them first.
+// Definitions of the domain's terms, in one sentence each, for the screens where people first see them.
 
 export const journeyMeaning =
-  'A journey is a path that your customers take, for example Onboarding, with steps that they reach one after the other.'
+  'A journey is a funnel: a path that your customers take, for example Onboarding, with steps in order.'
 
-export const customerMeaning =
-  'A customer is a contact, which is a person, or an account, which is a company.'
+export const customerMeaning = 'A customer is a contact (a person) or an account (a company).'

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 
-/** A name that is to be typed before what has it is removed for good. */
+/** A field for a name that must be typed to confirm a permanent deletion. */
 export function useTypedName(name: string) {
   const [typed, setTyped] = useState('')
   const field = (

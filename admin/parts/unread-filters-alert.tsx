@@ -2,8 +2,9 @@ import { Alert, List, Text } from '@mantine/core'
 import { IconFilterOff } from '@tabler/icons-react'
 import { useSearchParams } from 'react-router'
 import type { UnreadFilter } from './filters.ts'
+import { countText } from './number-text.ts'
 
-/** Names the filters that are left out, and takes them out of the address. */
+/** Names the ignored filters, and removes them from the address. */
 export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[] }) {
   const [, setParameters] = useSearchParams()
   function remove() {
@@ -22,11 +23,11 @@ export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[]
       icon={<IconFilterOff size={18} aria-hidden />}
       title={
         unread.length === 1
-          ? 'A filter in this address was left out'
-          : `${unread.length} filters in this address were left out`
+          ? 'A filter in the address is invalid and was ignored'
+          : `${countText(unread.length)} filters in the address are invalid and were ignored`
       }
       withCloseButton
-      closeButtonLabel="Remove from the address"
+      closeButtonLabel="Remove invalid filters"
       onClose={remove}
     >
       <List size="sm">

@@ -1,15 +1,15 @@
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { type UnreadFilter, UnreadFiltersContext } from './filters.ts'
 
-// Few addresses have any.
+// Rarely needed.
 const UnreadFiltersAlert = lazy(() =>
   import('./unread-filters-alert.tsx').then((module) => ({ default: module.UnreadFiltersAlert })),
 )
 
-/** Says above a screen which filters of its address are not understood, and are left out. */
+/** Shows above a screen which filters of its address were ignored as invalid. */
 export function UnreadFilters({ children }: { children: ReactNode }) {
   const [all, setAll] = useState<ReadonlyMap<string, readonly UnreadFilter[]>>(new Map())
-  const tell = useCallback((id: string, unread: readonly UnreadFilter[]) => {
+  const report = useCallback((id: string, unread: readonly UnreadFilter[]) => {
     setAll((before) => {
       const after = new Map(before)
       if (unread.length > 0) after.set(id, unread)
@@ -17,10 +17,10 @@ export function UnreadFilters({ children }: { children: ReactNode }) {
       return after
     })
   }, [])
-  // Some of a screen's parts have filters in common.
+  // Parts of a screen may share filters.
   const unread = [...new Map([...all.values()].flat().map((filter) => [filter.name, filter])).values()]
   return (
-    <UnreadFiltersContext value={tell}>
+    <UnreadFiltersContext value={report}>
       {unread.length > 0 && (
         <Suspense>
           <UnreadFiltersAlert unread={unread} />

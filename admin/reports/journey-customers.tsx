@@ -6,7 +6,7 @@ import { CustomerType } from '../customers/customer-type.tsx'
 import { JourneyPage } from '../journeys/journey-page.tsx'
 import { durationText, lengthOf } from '../parts/duration-text.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { FilterBar } from '../parts/filter-bar.tsx'
+import type { Chip } from '../parts/filter-line.tsx'
 import { oneOf, stepLimit, stepNumber } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { FoundStatus } from '../parts/found-status.tsx'
@@ -20,10 +20,10 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { RecomputingAlert } from './recomputing-alert.tsx'
-import { ReportFilterFields, type ReportQuery, reportReaders, useReportFilters } from './report-filters.tsx'
+import { ReportFilterLine, type ReportQuery, reportReaders, useReportFilters } from './report-filters.tsx'
 import { useReport, useReportsKey } from './report-query.ts'
 
-/** Who stands where in a journey, the newest entry first. Behind each number of the report is such a list. */
+/** Customers by their progress in a journey, the newest entry first. Each number of the report links to such a list. */
 export function JourneyCustomersScreen() {
   return <JourneyPage path="/customers">{(journey) => <JourneyCustomers journey={journey} />}</JourneyPage>
 }
@@ -35,12 +35,21 @@ type CustomersQuery = ReportQuery & {
   standing?: 'waiting' | 'dropped'
 }
 
+const labels = {
+  reached: 'reached',
+  not_reached: 'not reached',
+  out_of_order: 'out of order',
+  standing: 'status',
+}
+
+const standingNames = { waiting: 'in progress', dropped: 'dropped off' }
+
 type Steps = readonly { step: number; name: string }[]
 
 function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
   const ofReport = useReportFilters()
-  // The steps that the numbers are of, which the journey's own are not while all is counted anew.
+  // The steps that the numbers refer to; they differ from the journey's steps while the report is recalculated.
   const report = useReport(journey_id, ofReport.query)
   const steps = report.data?.steps ?? []
   const step = stepNumber(report.data ? steps.length : stepLimit)
@@ -71,48 +80,64 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
         }),
       ),
     {
-      // Until the steps are known nobody knows whether the journey has this one.
+      // Whether the journey has the step is known once the report has loaded.
       enabled: !report.isPending || !(reached || not_reached || out_of_order),
       keepsList: (earlier) => earlier[2] === journey_id,
     },
   )
   const stepChoices = steps.map(({ step, name }) => ({ value: String(step), label: `${step}. ${name}` }))
+  const chip = (name: keyof typeof labels, text: (value: string) => string): Chip[] => {
+    const value = values[name]
+    return value ? [{ key: name, name: labels[name], text: text(value), onRemove: () => set(name, '') }] : []
+  }
+  const stepName = (step: string) => steps[Number(step) - 1]?.name ?? `step ${step}`
 
   return (
     <>
-      <FilterBar label="Filter customers" count={filters.count} onClear={filters.clear}>
-        <NativeSelect
-          label="Has reached"
-          value={values.reached}
-          onChange={(change) => set('reached', change.currentTarget.value)}
-          data={[{ value: '', label: 'Any or no step' }, ...stepChoices]}
-        />
-        <NativeSelect
-          label="Has not reached"
-          value={values.not_reached}
-          onChange={(change) => set('not_reached', change.currentTarget.value)}
-          data={[{ value: '', label: 'Any step' }, ...stepChoices]}
-        />
-        <NativeSelect
-          label="Completed out of order"
-          value={values.out_of_order}
-          onChange={(change) => set('out_of_order', change.currentTarget.value)}
-          data={[{ value: '', label: 'Any or no step' }, ...stepChoices]}
-        />
-        <NativeSelect
-          label="Standing"
-          description={values.standing && !values.window ? 'Choose a time limit too' : undefined}
-          inputWrapperOrder={['label', 'input', 'description']}
-          value={values.standing}
-          onChange={(change) => set('standing', change.currentTarget.value)}
-          data={[
-            { value: '', label: 'Any' },
-            { value: 'waiting', label: 'Still has time' },
-            { value: 'dropped', label: 'Dropped out' },
-          ]}
-        />
-        <ReportFilterFields filters={filters} />
-      </FilterBar>
+      <ReportFilterLine
+        label="Filter customers"
+        filters={filters}
+        chips={[
+          ...chip('reached', stepName),
+          ...chip('not_reached', stepName),
+          ...chip('out_of_order', stepName),
+          ...chip('standing', (value) => standingNames[value as keyof typeof standingNames]),
+        ]}
+        fields={
+          <>
+            <NativeSelect
+              label="Reached"
+              value={values.reached}
+              onChange={(change) => set('reached', change.currentTarget.value)}
+              data={[{ value: '', label: 'Any or no step' }, ...stepChoices]}
+            />
+            <NativeSelect
+              label="Not reached"
+              value={values.not_reached}
+              onChange={(change) => set('not_reached', change.currentTarget.value)}
+              data={[{ value: '', label: 'Any step' }, ...stepChoices]}
+            />
+            <NativeSelect
+              label="Completed out of order"
+              value={values.out_of_order}
+              onChange={(change) => set('out_of_order', change.currentTarget.value)}
+              data={[{ value: '', label: 'Any or no step' }, ...stepChoices]}
+            />
+            <NativeSelect
+              label="Status"
+              description={values.standing && !values.window ? 'Requires a conversion window' : undefined}
+              inputWrapperOrder={['label', 'input', 'description']}
+              value={values.standing}
+              onChange={(change) => set('standing', change.currentTarget.value)}
+              data={[
+                { value: '', label: 'Any' },
+                { value: 'waiting', label: 'In progress' },
+                { value: 'dropped', label: 'Dropped off' },
+              ]}
+            />
+          </>
+        }
+      />
       {report.data && (
         <RecomputingAlert recomputing={report.data.recomputing} isFirst={report.data.as_of === null} />
       )}
@@ -130,7 +155,7 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
           style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
         >
           {customers.items.length > 0 && <CustomersTable customers={customers.items} steps={steps} />}
-          {customers.isEmpty && <Nobody isFiltered={filters.count > 0} onClear={filters.clear} />}
+          {customers.isEmpty && <NoCustomers isFiltered={filters.count > 0} onClear={filters.clear} />}
           {!customers.isPlaceholderData && <LoadMore query={customers} />}
         </Stack>
       )}
@@ -174,13 +199,13 @@ function CustomersTable({
               </Group>
               <Stack hiddenFrom="sm" gap={4} mt={4} fz="sm">
                 <span>
-                  entered <Instant at={customer.entered_at} />
+                  entered <Instant at={customer.entered_at} relative />
                 </span>
                 <StepsReached customer={customer} steps={steps} />
               </Stack>
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <Instant at={customer.entered_at} />
+              <Instant at={customer.entered_at} relative />
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <StepsReached customer={customer} steps={steps} />
@@ -192,7 +217,7 @@ function CustomersTable({
   )
 }
 
-/** The steps that a customer has reached, each with its time; below them those that it did out of order. */
+/** The steps that a customer reached, each with its time; below them those completed out of order. */
 function StepsReached({
   customer: { reached, reached_at, out_of_order },
   steps,
@@ -227,12 +252,12 @@ function StepsReached({
   )
 }
 
-function Nobody({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+function NoCustomers({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   const { workspace_id } = useMembership()
   if (isFiltered) {
     return (
       <EmptyState
-        title="Nobody stands there"
+        title="No customers match these filters"
         icon={<IconFilter />}
         action={
           <Button variant="default" onClick={onClear}>
@@ -240,26 +265,26 @@ function Nobody({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => v
           </Button>
         }
       >
-        No customer of this journey matches these filters.
+        Change or remove a filter to see more customers.
       </EmptyState>
     )
   }
   return (
     <EmptyState
-      title="Nobody has entered this journey yet"
+      title="No customers have entered this journey yet"
       icon={<IconUsers />}
       action={
         <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-          See how to send the first event
+          Send your first event
         </Anchor>
       }
     >
-      A customer enters when your application registers it for this journey.
+      Customers enter when your application registers them for this journey.
     </EmptyState>
   )
 }
 
-/** Whom the list shows, in words. */
+/** Describes the filtered list in a sentence. */
 function sentenceOf(
   values: Readonly<Record<'reached' | 'not_reached' | 'standing' | 'out_of_order' | 'window', string>>,
   steps: Steps,
@@ -271,12 +296,12 @@ function sentenceOf(
   if (values.reached) parts.push(`reached ${nameOf(values.reached)}${within}`)
   if (values.not_reached)
     parts.push(`did not reach ${nameOf(values.not_reached)}${values.reached ? '' : within}`)
-  if (values.standing === 'waiting') parts.push('still have time')
-  if (values.standing === 'dropped') parts.push('dropped out')
-  if (values.out_of_order) parts.push(`did ${nameOf(values.out_of_order)} without the steps before it`)
+  if (values.standing === 'waiting') parts.push('are in progress')
+  if (values.standing === 'dropped') parts.push('dropped off')
+  if (values.out_of_order) parts.push(`completed ${nameOf(values.out_of_order)} without the steps before it`)
   const who =
     parts.length === 0 ? 'All customers of this journey' : `Customers who ${listFormat.format(parts)}`
-  return `${who}, the newest entry first.`
+  return `${who}, newest entry first.`
 }
 
 const listFormat = new Intl.ListFormat('en')

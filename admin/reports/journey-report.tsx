@@ -10,32 +10,32 @@ import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { useMembership } from '../session/session.ts'
 import { CountingRule } from './counting-rule.tsx'
-import { ReportFilterBar, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
+import { ReportFilterLine, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
 import { ReportTable } from './report-table.tsx'
 
-// Shown for a moment, after the steps were edited.
+// Shown briefly after the steps were edited.
 const RecomputingAlert = lazy(() =>
   import('./recomputing-alert.tsx').then((module) => ({ default: module.RecomputingAlert })),
 )
 
-// Instead of the numbers.
+// Shown instead of the numbers.
 const NoSteps = lazy(() => import('./no-numbers.tsx').then((module) => ({ default: module.NoSteps })))
 const NobodyEntered = lazy(() =>
   import('./no-numbers.tsx').then((module) => ({ default: module.NobodyEntered })),
 )
 
-// Where a step was never reached.
+// Only if a step was never reached.
 const MistakenNames = lazy(() =>
   import('./mistaken-names.tsx').then((module) => ({ default: module.MistakenNames })),
 )
 
-// Below the table, and after it.
+// Below the table, loaded after it.
 const ReportCharts = lazy(() =>
   import('./report-charts.tsx').then((module) => ({ default: module.ReportCharts })),
 )
 
-/** A journey's report: how far customers come, where they stop, how long they take. */
+/** A journey's report: the funnel, where customers drop off, and how long they take. */
 export function JourneyScreen() {
   return <JourneyPage path="">{(journey) => <JourneyReport journey={journey} />}</JourneyPage>
 }
@@ -63,8 +63,9 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
   }
   return (
     <>
-      {report && (report.enrolled > 0 || isFiltered) && <ReportFilterBar filters={filters} />}
-      {!report && <ReportFilterBar filters={filters} />}
+      {(!report || report.enrolled > 0 || isFiltered) && (
+        <ReportFilterLine label="Filter the report" filters={filters} />
+      )}
       <ProblemAlert error={error} onRetry={() => refetch()} />
       {report && (
         <>
@@ -87,9 +88,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
             >
               <Stack component="section" gap="sm" aria-labelledby="steps-heading">
                 <Title order={2} size="h4" id="steps-heading">
-                  {report.recomputing
-                    ? 'How far customers came, before the change'
-                    : 'How far customers come'}
+                  {report.recomputing ? 'Funnel before the change' : 'Funnel'}
                 </Title>
                 <Summary report={report} />
                 {report.steps.some(isUnreached) && (
@@ -102,8 +101,8 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                 <CountingRule />
                 {report.as_of && (
                   <Text size="xs" c="dimmed">
-                    Every event received up to {secondsText(new Date(report.as_of))} is counted. The numbers
-                    are refreshed every few seconds.
+                    Includes all events received by {secondsText(new Date(report.as_of))}. Refreshes every few
+                    seconds.
                   </Text>
                 )}
               </Stack>
@@ -118,7 +117,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
   )
 }
 
-/** Reads what else is shown of the journey again as soon as its report has other numbers. */
+/** Reloads the charts as soon as the numbers of the report change. */
 function useChartsAsNewAs(report: Schemas['JourneyReport'] | undefined) {
   const queryClient = useQueryClient()
   const key = useReportsKey()
@@ -132,7 +131,7 @@ function useChartsAsNewAs(report: Schemas['JourneyReport'] | undefined) {
   })
 }
 
-/** The report in two sentences: how many get through, and where most are lost. */
+/** The report in two sentences: the conversion rate, and the biggest drop-off. */
 function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyReport'] }) {
   const last = steps.at(-1)
   if (!last) return null
@@ -142,17 +141,17 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
     <Text>
       Of {countOf(enrolled, 'customer')} who entered, {countText(last.reached)} ({shareText(last.of_enrolled)}
       ) reached the last step, “<bdi>{last.name}</bdi>”.{' '}
-      {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped out so far.'}
+      {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
       {worst && lostAt(worst) > 0 && (
         <>
-          Most are lost {before ? 'between' : 'before'}{' '}
+          Biggest drop-off: {before ? 'between' : 'before'}{' '}
           {before && (
             <>
               “<bdi>{before.name}</bdi>” and{' '}
             </>
           )}
-          “<bdi>{worst.name}</bdi>”: {countText(lostAt(worst))}, {shareText(lostAt(worst) / candidates)} of
-          those who came so far.
+          “<bdi>{worst.name}</bdi>”, {countOf(lostAt(worst), 'customer')} (
+          {shareText(lostAt(worst) / candidates)} of those who got this far).
         </>
       )}
     </Text>
@@ -163,12 +162,12 @@ function isUnreached({ reached, out_of_order }: Schemas['JourneyReportStep']): b
   return reached === 0 && out_of_order === 0
 }
 
-/** How many are lost before a step: with a time limit, which the first step has not, who has time left is not. */
+/** How many dropped off before a step. Customers in progress do not count, if there is a window (never for the first step). */
 function lostAt({ dropped, not_reached }: Schemas['JourneyReportStep']): number {
   return dropped ?? not_reached
 }
 
-/** The step before which most are lost, and the one before it. */
+/** The step with the biggest drop-off before it, and its previous step. */
 function worstLoss(
   steps: readonly Schemas['JourneyReportStep'][],
 ): [worst?: Schemas['JourneyReportStep'] | undefined, before?: Schemas['JourneyReportStep'] | undefined] {
@@ -185,7 +184,7 @@ function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query
   return (
     <div>
       <Text size="sm" fw={600}>
-        Out of order, not counted above
+        Completed out of order (not counted above)
       </Text>
       <List size="sm">
         {steps.map(({ step, event_id, name, out_of_order }) => (
@@ -197,7 +196,7 @@ function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query
             >
               {countOf(out_of_order, 'customer')}
             </Anchor>{' '}
-            did “<bdi>{name}</bdi>” without the steps before it
+            completed “<bdi>{name}</bdi>” without the steps before it
           </List.Item>
         ))}
       </List>

@@ -1,5 +1,6 @@
 import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure, Lines, limitSeries, lookOf, type Series } from '../parts/chart-figure.tsx'
 import { durationText } from '../parts/duration-text.ts'
@@ -15,14 +16,18 @@ import { useCairn } from '../session/session.ts'
 import type { ReportQuery } from './report-filters.tsx'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
 
-type Trend = Schemas['JourneyTrend'] & { time_zone: string }
+type By = 'day' | 'week' | 'month'
+type Periods = { by: By; time_zone: string }
+type Trend = Schemas['JourneyTrend'] & Periods
 type Cohort = Schemas['JourneyCohort']
-type Periods = { by: 'day' | 'week' | 'month'; time_zone: string }
 type Measure = 'of_enrolled' | 'of_previous' | 'count'
 
-/** How those who entered in each day, week or month come along. What is shown stands in the address. */
+/** With fewer customers a day than this, the shares of single days are mostly noise: the chart then starts with weeks. */
+const leastPerDay = 30
+
+/** The conversion of cohorts: customers who entered on the same day, in the same week or month. Settings are in the address. */
 export function JourneyTrendSection({
-  report: { journey_id, steps: counted },
+  report: { journey_id, enrolled, steps: counted },
   query,
 }: {
   report: Schemas['JourneyReport']
@@ -34,43 +39,57 @@ export function JourneyTrendSection({
     measure: oneOf(measures.map(({ value }) => value)),
     line: stepNumber(counted.length),
   })
-  const by = values.by || 'day'
   const measure = values.measure || 'of_enrolled'
   const zone = viewerTimeZone()
-  const queryKey = [...useReportsKey(), journey_id, 'trend', by, query]
+  /** Chosen once, so that the chart does not change under the viewer as customers enter. */
+  const usualBy = useRef<By>(undefined)
+  const queryKey = [...useReportsKey(), journey_id, 'trend', values.by, query]
   const trend = useQuery({
     queryKey,
-    queryFn: async ({ signal }) => {
-      const readIn = async (time_zone = 'UTC') => ({
+    queryFn: async ({ signal }): Promise<Trend> => {
+      const readIn = async (by: By, time_zone = 'UTC') => ({
         ...(await taken(
           cairn.getJourneyTrend({ path: { journey_id }, query: { ...query, by, time_zone }, signal }),
         )),
+        by,
         time_zone,
       })
-      try {
-        return await readIn(zone)
-      } catch (error) {
-        // A browser may know zones that are newer than the server.
-        if (codeOf(error) !== 'time_zone_unknown') throw error
-        return await readIn()
+      const read = async (by: By) => {
+        try {
+          return await readIn(by, zone)
+        } catch (error) {
+          // A browser may know zones that are newer than the server.
+          if (codeOf(error) !== 'time_zone_unknown') throw error
+          return await readIn(by)
+        }
       }
+      const by = values.by || usualBy.current || (enrolled < leastPerDay ? 'week' : undefined)
+      if (by) return read(by)
+      const days = await read('day').catch((error) => {
+        // Several years of days are more than the server returns.
+        if (codeOf(error) === 'too_many_periods') return undefined
+        throw error
+      })
+      usualBy.current = days && perPeriod(days) >= leastPerDay ? 'day' : 'week'
+      return days && usualBy.current === 'day' ? days : read('week')
     },
     refetchInterval: refreshChartsEveryMs,
     placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
   })
+  const by = values.by || trend.data?.by || 'week'
   const steps = trend.data?.steps ?? []
   const line = steps.length < limitSeries ? 0 : Number(values.line) || steps.length
 
   return (
     <Stack component="section" gap="sm" aria-labelledby="trend-heading">
       <Title order={2} size="h4" id="trend-heading">
-        Over time
+        Conversion over time
       </Title>
       <Group gap="sm" align="flex-end">
         <SegmentedControl
-          aria-label="Length of a period"
+          aria-label="Cohorts by"
           value={by}
-          onChange={(value) => set('by', value === 'day' ? '' : value)}
+          onChange={(value) => set('by', value)}
           data={[
             { value: 'day', label: 'Days' },
             { value: 'week', label: 'Weeks' },
@@ -78,7 +97,7 @@ export function JourneyTrendSection({
           ]}
         />
         <NativeSelect
-          aria-label="What the lines show"
+          aria-label="Measure"
           value={measure}
           onChange={({ currentTarget: { value } }) => set('measure', value === 'of_enrolled' ? '' : value)}
           data={measures}
@@ -100,41 +119,46 @@ export function JourneyTrendSection({
       {trend.data && !trend.error && (
         <TrendFigure
           trend={sinceFirstEntry(trend.data)}
-          by={by}
           measure={measure}
           line={line}
           takes_ms={query.window ? undefined : timesTo(counted)}
         />
       )}
       <Text size="xs" c="dimmed">
-        By when a customer entered the journey. {daysText(zone, trend.data?.time_zone ?? zone)}
+        Cohorts by when customers entered the journey. {daysText(zone, trend.data?.time_zone ?? zone)}
       </Text>
     </Stack>
   )
 }
 
-/** In which time zone days begin; `used` is undefined until the first answer where the browser names none. */
+/** The time zone in which days start; `used` is undefined until the first response if the browser does not name its zone. */
 function daysText(zone: string | undefined, used: string | undefined): string {
-  if (zone === undefined) return 'Days begin in UTC: your browser does not know your time zone.'
-  if (used !== zone) return `Days begin in UTC: this server does not know your time zone, ${zone}.`
-  return `Days begin in your time zone, ${zone}.`
+  if (zone === undefined) return 'Days are in UTC, because your browser does not know your time zone.'
+  if (used !== zone) return `Days are in UTC, because this server does not know your time zone, ${zone}.`
+  return `Days are in your time zone, ${zone}.`
 }
 
 const measures: { value: Measure; label: string }[] = [
-  { value: 'of_enrolled', label: 'Share of all who entered' },
-  { value: 'of_previous', label: 'Share of the step before' },
+  { value: 'of_enrolled', label: '% of entered' },
+  { value: 'of_previous', label: '% of previous step' },
   { value: 'count', label: 'Number of customers' },
 ]
 
-/** A year is empty at its beginning where a journey is younger. */
+/** Without the empty cohorts at the beginning, before the first customer entered. */
 function sinceFirstEntry(trend: Trend): Trend {
   const first = trend.cohorts.findIndex(({ enrolled }) => enrolled > 0)
   return { ...trend, cohorts: trend.cohorts.slice(Math.max(first, 0)) }
 }
 
+/** Customers per cohort on average, since the first one entered. */
+function perPeriod(trend: Trend): number {
+  const { cohorts } = sinceFirstEntry(trend)
+  return cohorts.reduce((sum, { enrolled }) => sum + enrolled, 0) / Math.max(cohorts.length, 1)
+}
+
 /**
- * How long customers may take from entering the journey to each step: the times in which nine of ten take each step, added
- * up.
+ * How long customers may take from entering the journey to each step: the sum of the 90th percentiles of the times between
+ * the steps.
  */
 function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
   let sum_ms = 0
@@ -146,17 +170,16 @@ function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
 
 type Figure = {
   trend: Trend
-  by: Periods['by']
   measure: Measure
   /** The only step that is drawn, from 1; 0 for all. */
   line: number
-  /** How long customers may take to each step; undefined where a time limit says it. */
+  /** How long customers may take to each step; undefined if there is a conversion window. */
   takes_ms: readonly number[] | undefined
 }
 
 /**
- * Whether the number of a cohort that have reached a step can be compared with that of an earlier cohort: with a time limit
- * nobody has time left, without one nine of ten of those who get there have had the time to.
+ * Whether a cohort's number of customers who reached a step is comparable with an earlier cohort's: with a conversion window,
+ * all windows are over; without one, 90% of those who will reach the step have had the time to.
  */
 function isSettled({ complete, ends_at }: Cohort, step: number, { trend, takes_ms }: Figure): boolean {
   if (!complete || !takes_ms) return complete
@@ -166,8 +189,7 @@ function isSettled({ complete, ends_at }: Cohort, step: number, { trend, takes_m
 
 function TrendFigure(figure: Figure) {
   const {
-    trend: { steps, cohorts, time_zone },
-    by,
+    trend: { steps, cohorts, by, time_zone },
     measure,
     line,
     takes_ms,
@@ -193,7 +215,7 @@ function TrendFigure(figure: Figure) {
     ]),
   }))
   const [only, another] = points.filter(({ values }) => values.enrolled)
-  // Of one period there is no line, and its points would lie above each other.
+  // One cohort makes no line; its points would lie above each other.
   const isAlone = only !== undefined && another === undefined
   const numbers = measure === 'count' ? {} : { shareText }
   return (
@@ -229,44 +251,43 @@ function TrendFigure(figure: Figure) {
   )
 }
 
-/** What the chart shows: in words, with the last cohort that can be compared with those before it. */
+/** Describes the chart, with the numbers of the most recent comparable cohort. */
 function sentenceOf(figure: Figure): string {
   const {
-    trend: { steps, cohorts, time_zone },
-    by,
+    trend: { steps, cohorts, by, time_zone },
     measure,
     line,
     takes_ms,
   } = figure
   const number = line || steps.length
   const name = steps[number - 1]?.name ?? ''
-  const what = line ? `have reached “${name}”` : 'have reached each step'
+  const what = line ? `“${name}”` : 'each step'
   const subject = {
-    of_enrolled: `Of those who entered in each ${by}, how many ${what}`,
-    of_previous: `Of those who entered in each ${by} and reached the step before, how many ${what}`,
-    count: `How many entered in each ${by}, and how many of them ${what}`,
+    of_enrolled: `Share of customers who reached ${what}, by the ${by} they entered`,
+    of_previous: `Conversion from the previous step to ${what}, by the ${by} customers entered`,
+    count: `Customers who entered and who reached ${what}, by the ${by} they entered`,
   }[measure]
   const [only, another] = cohorts.filter(({ enrolled }) => enrolled > 0)
   if (only && !another) {
     const yet = takes_ms && only.complete ? 'is too recent to compare' : 'is not complete yet'
     const isOpen = isSettled(only, number, figure) ? '' : `, which ${yet}`
-    return `${subject}. Here all entered in the ${by} of ${periodText(only, { by, time_zone })}${isOpen}.`
+    return `${subject}. All customers entered ${inPeriod(only, { by, time_zone })}${isOpen}.`
   }
   const settled = cohorts.filter((cohort) => cohort.enrolled > 0 && isSettled(cohort, number, figure))
   const [last, before] = [settled.at(-1), settled.at(-2)]
   const open = cohorts.filter((cohort) => !isSettled(cohort, number, figure)).length
-  const told = (cohort: Cohort) =>
+  const numbersText = (cohort: Cohort) =>
     `${cellText(cohort, number, measure)} of ${countText(wholeOf(cohort, number, measure))}`
   return [
     `${subject}.`,
     last &&
-      `“${name}”: ${told(last)} in the ${by} of ${periodText(last, { by, time_zone })}, the last ${takes_ms ? 'comparable' : 'complete'} one that anybody entered in${
-        before ? `; before that ${told(before)}` : ''
+      `“${name}”: ${numbersText(last)} ${inPeriod(last, { by, time_zone })}, the most recent ${takes_ms ? 'comparable' : 'complete'} cohort${
+        before ? `; ${numbersText(before)} in the cohort before` : ''
       }.`,
     open > 0 &&
       (takes_ms?.[number - 1]
-        ? `Hollow points are too recent to compare: “${name}” takes nine of ten customers up to ${durationText(takes_ms[number - 1] ?? 0)}, so the last ${countOf(open, by)} may still rise.`
-        : `Hollow points: ${countOf(open, by)} not complete yet.`),
+        ? `Hollow points are too recent to compare: 90% of customers take up to ${durationText(takes_ms[number - 1] ?? 0)} to reach “${name}”, so the last ${countOf(open, by)} may still rise.`
+        : `Hollow points are not complete yet: ${countOf(open, by)}.`),
   ]
     .filter(Boolean)
     .join(' ')
@@ -279,12 +300,12 @@ function measured(cohort: Cohort, step: number, measure: Measure): number | null
   return whole === 0 ? null : count / whole
 }
 
-/** Of how many a measure counts those who have reached a step. */
+/** The denominator of a measure for a step. */
 function wholeOf({ enrolled, reached }: Cohort, step: number, measure: Measure): number {
   return measure === 'of_previous' && step > 1 ? (reached[step - 2] ?? 0) : enrolled
 }
 
-/** A number and, where shares are shown, its share. */
+/** A count, with its share if the measure is a share. */
 function cellText(cohort: Cohort, step: number, measure: Measure): string {
   const count = countText(cohort.reached[step - 1] ?? 0)
   const value = measured(cohort, step, measure)
@@ -294,9 +315,15 @@ function cellText(cohort: Cohort, step: number, measure: Measure): string {
 
 function periodText({ starts_at }: Cohort, { by, time_zone }: Periods): string {
   const start = new Date(starts_at)
-  // Else a day that begins in UTC would have the name of the day before it in America.
+  // Otherwise a day that starts in UTC would be shown as the previous day in America.
   const zone = time_zone === 'UTC' ? 'UTC' : undefined
   return by === 'month' ? monthText(start, zone) : dayText(start, zone)
+}
+
+/** `on 6 Nov 2026`, `in the week of 2 Nov 2026`, `in Nov 2026`. */
+function inPeriod(cohort: Cohort, periods: Periods): string {
+  const before = { day: 'on', week: 'in the week of', month: 'in' }[periods.by]
+  return `${before} ${periodText(cohort, periods)}`
 }
 
 function capitalized(word: string): string {

@@ -9,8 +9,8 @@ import { useMembership } from '../session/session.ts'
 type Step = Pick<Schemas['JourneyReportStep'], 'step' | 'event_id' | 'name'>
 
 /**
- * Says where a step was never reached and the journey received events whose name differs from the step's by case or
- * separators alone. It knows the most frequent names of the last 30 days.
+ * Warns about steps that were never reached while the journey received events whose name differs from the step's only by case
+ * or separators. Considers the most frequent names of the last 30 days.
  */
 export function MistakenNames({ journey_id, steps }: { journey_id: string; steps: readonly Step[] }) {
   const { workspace_id, canChange } = useMembership()
@@ -27,7 +27,7 @@ export function MistakenNames({ journey_id, steps }: { journey_id: string; steps
     <Alert
       color="yellow"
       icon={<IconAlertTriangle aria-hidden />}
-      title="Event names that differ from a step by case or separators alone"
+      title="Event names differ from a step only by case or separators"
     >
       <List size="sm">
         {mistaken.map(({ step, name, count }) => (
@@ -38,13 +38,13 @@ export function MistakenNames({ journey_id, steps }: { journey_id: string; steps
         ))}
       </List>
       <Text size="sm" mt="xs">
-        Names are compared exactly. Change the name in the program that sends it, or in the step:{' '}
+        Names must match exactly. Change the name in the program that sends it, or in the step:{' '}
         {canChange ? (
           <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}/settings`}>
-            Edit the steps
+            Edit steps
           </Anchor>
         ) : (
-          'an owner or an admin of the workspace can edit it.'
+          'an owner or admin of the workspace can edit it.'
         )}
       </Text>
     </Alert>
@@ -59,7 +59,7 @@ function Name({ children }: { children: string }) {
   )
 }
 
-/** A name without case, spaces and punctuation: `Signed Up`, `signed-up` and `signedUp` are one. */
+/** A name without case, spaces and punctuation: `Signed Up`, `signed-up` and `signedUp` are equal. */
 function plainName(name: string): string {
   const plain = name
     .normalize('NFKC')

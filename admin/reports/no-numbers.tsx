@@ -7,7 +7,7 @@ import { countOf } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
-/** Where a journey has no steps to report on. */
+/** Shown if the journey has no steps to report on. */
 export function NoSteps({
   journey,
   report,
@@ -23,27 +23,27 @@ export function NoSteps({
       action={
         canChange && (
           <Button component={Link} to={`/w/${workspace_id}/journeys/${journey.journey_id}/settings`}>
-            Define the steps
+            Define steps
           </Button>
         )
       }
     >
-      Steps are the events that mark a customer’s way, in their order: signed up, chose a plan, paid. Once
-      they are defined, this page shows how many customers reach each, where they stop and how long they take,
-      for all events received so far.{' '}
-      {report.enrolled > 0 && `${countOf(report.enrolled, 'customer')} entered already. `}
-      {!canChange && 'An owner or an admin of the workspace can define them.'}
+      Steps are the events of your funnel, in order, for example: signed up, chose a plan, paid. Once they are
+      defined, this page shows how many customers reach each step, where they drop off and how long they take,
+      including all events received so far.{' '}
+      {report.enrolled > 0 && `${countOf(report.enrolled, 'customer')} already entered. `}
+      {!canChange && 'An owner or admin of the workspace can define them.'}
     </EmptyState>
   )
 }
 
-/** Where no customer entered, or none with these filters. */
+/** Shown if no customer entered, or none matches the filters. */
 export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey']; onClear?: () => void }) {
   const { workspace_id } = useMembership()
   if (onClear) {
     return (
       <EmptyState
-        title="Nobody entered with these filters"
+        title="No customers match these filters"
         icon={<IconFilter />}
         action={
           <Button variant="default" onClick={onClear}>
@@ -51,13 +51,13 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
           </Button>
         }
       >
-        Filters are by when a customer entered the journey, not by when it reached a step.
+        The time filters apply to when customers entered the journey, not to when they reached a step.
       </EmptyState>
     )
   }
   return (
     <EmptyState
-      title="Nobody has entered this journey yet"
+      title="No customers have entered this journey yet"
       icon={<IconRoute />}
       action={
         journey.status === 'active' && (
@@ -71,7 +71,7 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
       <span style={{ overflowWrap: 'anywhere' }}>
         {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
       </span>
-      . The report fills here by itself as soon as customers and events arrive.
+      . The report appears here as soon as customers and events arrive.
     </EmptyState>
   )
 }

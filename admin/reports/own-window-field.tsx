@@ -3,12 +3,12 @@ import { useState } from 'react'
 import { durationOf, durationText, lengthOf } from '../parts/duration-text.ts'
 import { useDraft } from '../parts/filters.ts'
 
-/** A time limit that is none of the usual lengths. */
+/** A conversion window of custom length. */
 export function OwnWindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const { draft, setDraft, enter, leave } = useDraft(shown(value))
   const [isWrong, setIsWrong] = useState(false)
 
-  function tell() {
+  function commit() {
     const duration = durationOf(draft)
     setIsWrong(draft.trim() !== '' && !duration)
     if (duration) onChange(duration)
@@ -16,10 +16,10 @@ export function OwnWindowField({ value, onChange }: { value: string; onChange: (
 
   return (
     <TextInput
-      label="Time limit of your own"
+      label="Custom conversion window"
       placeholder="36 h"
       autoComplete="off"
-      error={isWrong && 'Write it like 36 h or 2 d 12 h'}
+      error={isWrong && 'Enter a duration such as 36 h or 2d 12h'}
       value={draft}
       onFocus={enter}
       onChange={(change) => {
@@ -27,11 +27,11 @@ export function OwnWindowField({ value, onChange }: { value: string; onChange: (
         setDraft(change.currentTarget.value)
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') tell()
+        if (event.key === 'Enter') commit()
       }}
       onBlur={() => {
         leave()
-        tell()
+        commit()
       }}
     />
   )
@@ -39,5 +39,5 @@ export function OwnWindowField({ value, onChange }: { value: string; onChange: (
 
 function shown(duration: string): string {
   const length_ms = lengthOf(duration)
-  return length_ms ? durationText(length_ms).replaceAll('\u00a0', ' ') : duration
+  return length_ms ? durationText(length_ms) : duration
 }

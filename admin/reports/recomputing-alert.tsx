@@ -3,13 +3,13 @@ import { IconRefresh } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 import { countOf, countText } from '../parts/number-text.ts'
 
-/** Marks numbers as old while all is counted anew, and tells how far that is. Nothing where they are not. */
+/** Marks the numbers as outdated while the report is recalculated, with the progress. Renders nothing otherwise. */
 export function RecomputingAlert({
   recomputing,
   isFirst = false,
 }: {
   recomputing: Schemas['Recomputing']
-  /** Whether nothing was counted before. */
+  /** Whether there are no earlier numbers. */
   isFirst?: boolean
 }) {
   if (!recomputing) return null
@@ -20,19 +20,19 @@ export function RecomputingAlert({
       icon={<IconRefresh aria-hidden />}
       title={
         isFirst
-          ? 'Being counted for the first time'
-          : 'These numbers are old: everything is being counted anew'
+          ? 'Calculating the report for the first time'
+          : 'These numbers are outdated: the report is being recalculated'
       }
     >
       <Text size="sm" mb="xs">
         {isFirst
-          ? 'The numbers appear here by themselves.'
-          : 'The steps of this journey were changed. Below are the steps and the numbers from before the change; the new ones take their place by themselves.'}{' '}
-        {countText(done)} of {countOf(total, 'customer')} counted so far.
+          ? 'The numbers will appear here automatically.'
+          : 'The steps of this journey were changed. The steps and numbers below are from before the change and will be replaced automatically.'}{' '}
+        {countText(done)} of {countOf(total, 'customer')} processed.
       </Text>
       <Progress
         value={total === 0 ? 0 : (done / total) * 100}
-        aria-label="Counted anew"
+        aria-label="Recalculation progress"
         transitionDuration={0}
       />
     </Alert>

@@ -3,7 +3,7 @@ import { JourneyTrendSection } from './journey-trend.tsx'
 import type { ReportQuery } from './report-filters.tsx'
 import { StepTimesSection } from './step-times.tsx'
 
-/** How a journey goes over time, and how long its steps take. */
+/** A journey's conversion over time, and the times between its steps. */
 export function ReportCharts(props: { report: Schemas['JourneyReport']; query: ReportQuery }) {
   return (
     <>

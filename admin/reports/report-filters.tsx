@@ -1,28 +1,31 @@
-import { NativeSelect } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Button, NativeSelect } from '@mantine/core'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { FilterBar } from '../parts/filter-bar.tsx'
+import { durationText, lengthOf } from '../parts/duration-text.ts'
+import { type Chip, FilterLine } from '../parts/filter-line.tsx'
 import { duration, instant, oneOf } from '../parts/filter-readers.ts'
 import { type Filters, given, useFilters } from '../parts/filters.ts'
-import { InstantField } from '../parts/instant-field.tsx'
 
-// Few have a time limit of their own.
+// Rarely needed.
 const OwnWindowField = lazy(() =>
   import('./own-window-field.tsx').then((module) => ({ default: module.OwnWindowField })),
 )
 
-/** How the filters of a report are read. */
+/**
+ * How the filters of a report are read. They have the contract's names, so that engineers can derive the request from the
+ * address; except `last`, a number of days that ends today.
+ */
 export const reportReaders = {
+  last: oneOf(['7', '30', '90']),
   entered_from: instant,
   entered_to: instant,
   customer_type: oneOf(['account', 'contact']),
   window: duration,
 }
 
-/** The filters of a report by the names of the contract, so that an engineer can tell the request from the address. */
-export type ReportFilterName = keyof typeof reportReaders
+type ReportFilterName = keyof typeof reportReaders
 
-/** What an operation of reports is asked with. */
+/** The query of a report operation. */
 export type ReportQuery = {
   entered_from?: string
   entered_to?: string
@@ -30,13 +33,24 @@ export type ReportQuery = {
   window?: string
 }
 
-/** The filters of a report, which stand in the address. */
+/** The filters of a report, kept in the address, and the query that they result in. */
 export function useReportFilters(): Filters<ReportFilterName> & { query: ReportQuery } {
   const filters = useFilters(reportReaders)
-  return { ...filters, query: given(filters.values) }
+  const { last, ...others } = filters.values
+  const isPreset = last && !others.entered_from && !others.entered_to
+  return {
+    ...filters,
+    query: { ...given(others), ...(isPreset && { entered_from: startOfLast(Number(last)) }) },
+  }
 }
 
-/** The filters of a report as the query string of a link, with what else is given; '' for none. */
+/** Midnight in the viewer's time zone, at the start of the given number of days, of which today is the last. */
+function startOfLast(days: number): string {
+  const today = new Date()
+  return new Date(today.getFullYear(), today.getMonth(), today.getDate() - days + 1).toISOString()
+}
+
+/** The filters of a report as the query string of a link, with further parameters; '' for none. */
 export function searchOf(query: ReportQuery & Record<string, string | number | undefined>): string {
   const set = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
@@ -44,47 +58,92 @@ export function searchOf(query: ReportQuery & Record<string, string | number | u
   return set.length === 0 ? '' : `?${new URLSearchParams(set)}`
 }
 
-/** The fields of the filters that a report and the lists behind its numbers share. */
-export function ReportFilterFields({ filters }: { filters: Filters<ReportFilterName> }) {
-  const { values, set } = filters
-  return (
-    <>
-      <InstantField
-        label="Entered from"
-        value={values.entered_from}
-        onChange={(value) => set('entered_from', value)}
-      />
-      <InstantField
-        label="Entered before"
-        value={values.entered_to}
-        onChange={(value) => set('entered_to', value)}
-      />
-      <NativeSelect
-        label="Type of customer"
-        value={values.customer_type}
-        onChange={(change) => set('customer_type', change.currentTarget.value)}
-        data={[
-          { value: '', label: 'All' },
-          { value: 'account', label: 'Accounts' },
-          { value: 'contact', label: 'Contacts' },
-        ]}
-      />
-      <WindowField value={values.window} onChange={(value) => set('window', value)} />
-    </>
-  )
-}
+const presets = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '', label: 'All' },
+]
 
-/** The fields that narrow a report. */
-export function ReportFilterBar({ filters }: { filters: Filters<ReportFilterName> }) {
+/**
+ * The filters of a report, or of the customers of one of its numbers, in one line.
+ * @param chips further filters that are set
+ * @param fields further fields, above those of the report
+ */
+export function ReportFilterLine({
+  label,
+  filters: { values, count, set, setAll, clear },
+  chips = [],
+  fields,
+}: {
+  label: string
+  filters: Filters<ReportFilterName>
+  chips?: readonly Chip[]
+  fields?: ReactNode
+}) {
+  const { last, entered_from, entered_to, customer_type, window } = values
+  const ofReport: (Chip | false)[] = [
+    customer_type !== '' && {
+      key: 'type',
+      name: 'type',
+      text: customer_type,
+      onRemove: () => set('customer_type', ''),
+    },
+    window !== '' && {
+      key: 'window',
+      name: 'window',
+      text: durationText(lengthOf(window) ?? 0),
+      onRemove: () => set('window', ''),
+    },
+  ]
   return (
-    <FilterBar label="Filter the report" count={filters.count} onClear={filters.clear}>
-      <ReportFilterFields filters={filters} />
-    </FilterBar>
+    <FilterLine
+      label={label}
+      range={{
+        presets,
+        preset: last,
+        by: 'Entered',
+        from: entered_from,
+        to: entered_to,
+        onPreset: (value) => setAll({ last: value, entered_from: '', entered_to: '' }),
+        onFrom: (value) => setAll({ last: '', entered_from: value }),
+        onTo: (value) => setAll({ last: '', entered_to: value }),
+      }}
+      chips={[...chips, ...ofReport.filter((chip) => chip !== false)]}
+      fields={
+        <>
+          {fields}
+          <NativeSelect
+            label="Customer type"
+            value={customer_type}
+            onChange={(change) => set('customer_type', change.currentTarget.value)}
+            data={[
+              { value: '', label: 'All' },
+              { value: 'account', label: 'Accounts' },
+              { value: 'contact', label: 'Contacts' },
+            ]}
+          />
+          <WindowField value={window} onChange={(value) => set('window', value)} />
+        </>
+      }
+      end={
+        // Not hidden and not truly disabled: either would lose the focus when it is clicked.
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          aria-disabled={count === 0}
+          data-disabled={count === 0}
+          onClick={clear}
+        >
+          Clear filters
+        </Button>
+      }
+    />
   )
 }
 
 const windows = [
-  { value: '', label: 'No time limit' },
+  { value: '', label: 'No limit' },
   { value: 'P1D', label: '1 day' },
   { value: 'P7D', label: '7 days' },
   { value: 'P30D', label: '30 days' },
@@ -92,15 +151,15 @@ const windows = [
 
 const own = 'own'
 
-/** How long after the first step a step still counts: one of the usual lengths, or one of one's own. */
+/** The conversion window: a preset, or a custom duration. */
 function WindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [isOwn, setIsOwn] = useState(false)
   const isUsual = windows.some((window) => window.value === value)
   return (
     <>
       <NativeSelect
-        label="Time limit for all steps"
-        description="Counted from a customer’s first step"
+        label="Conversion window"
+        description="Counted from a customer’s first step, for all steps"
         inputWrapperOrder={['label', 'input', 'description']}
         value={isOwn || !isUsual ? own : value}
         onChange={(change) => {
@@ -108,7 +167,7 @@ function WindowField({ value, onChange }: { value: string; onChange: (value: str
           setIsOwn(chosen === own)
           if (chosen !== own) onChange(chosen)
         }}
-        data={[...windows, { value: own, label: 'Another…' }]}
+        data={[...windows, { value: own, label: 'Custom…' }]}
       />
       {(isOwn || !isUsual) && (
         <Suspense>

@@ -4,13 +4,13 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import type { ReportQuery } from './report-filters.tsx'
 
-/** How often a report is read again while somebody looks at it. */
+/** Interval at which a visible report is reloaded. */
 const refreshEveryMs = 5000
 
-/** Where somebody waits to see something happen. */
+/** The interval while somebody waits for the first numbers. */
 const watchEveryMs = 1500
 
-/** A report of a journey. `key` is that of all reports of the workspace. */
+/** The query of a journey's report. `key` is that of all reports of the workspace. */
 export function reportOptions(
   cairn: PersonClient,
   key: QueryKey,
@@ -28,7 +28,7 @@ export function useReportsKey(): QueryKey {
   return useWorkspaceKey('reports')
 }
 
-/** The report of a journey, read again every few seconds. While the filters change the last one stays. */
+/** The report of a journey, reloaded every few seconds. The previous one stays while new filters load. */
 export function useReport(journey_id: string, query: ReportQuery) {
   const options = reportOptions(useCairn(), useReportsKey(), journey_id, query)
   return useQuery({
@@ -40,24 +40,24 @@ export function useReport(journey_id: string, query: ReportQuery) {
   })
 }
 
-/** What else is shown of a journey is read again now and then, and at once when its report has other numbers. */
+/** Interval at which the charts are reloaded; they are also reloaded when the numbers of the report change. */
 export const refreshChartsEveryMs = 15_000
 
 /**
- * Whether two keys of reports are of the same kind and one journey, so that the numbers of one may stay until those of the
- * other are there.
+ * Whether two keys are of the same kind of report and the same journey, so that the numbers of one may stay until those of the
+ * other have loaded.
  */
 export function isOfSame(key: QueryKey, earlier: QueryKey | undefined): boolean {
   return [0, 1, 2, 3].every((place) => key[place] === earlier?.[place])
 }
 
-/** Reads what is shown beside the report of a journey again. */
+/** Reloads everything of a journey except its report. */
 export function refreshCharts(queryClient: QueryClient, key: QueryKey, journey_id: string): Promise<void> {
   const isBeside = ({ queryKey }: { queryKey: QueryKey }) => queryKey[3] !== 'report'
   return queryClient.invalidateQueries({ queryKey: [...key, journey_id], predicate: isBeside })
 }
 
-/** What tells whether a report has other numbers than before. */
+/** A text that changes whenever the numbers of a report change. */
 export function numbersOf({ enrolled, steps, recomputing }: Schemas['JourneyReport']): string {
   return [
     enrolled,

@@ -11,8 +11,8 @@ import { type ReportQuery, searchOf } from './report-filters.tsx'
 type Step = Schemas['JourneyReportStep']
 
 /**
- * The steps of a report, one below the other, and between two of them who was lost: a link to those customers. On a narrow
- * screen the shares and the times stand below the name of the step.
+ * The funnel: a row per step, and between two steps the drop-off with a link to those customers. On narrow screens the shares
+ * and times are below the name of the step.
  */
 export function ReportTable({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {
   const { enrolled, steps } = report
@@ -29,7 +29,7 @@ export function ReportTable({ report, query }: { report: Schemas['JourneyReport'
             % of entered
           </Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={95}>
-            Of the step before
+            % of previous
           </Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={180}>
             Time since previous step
@@ -39,7 +39,7 @@ export function ReportTable({ report, query }: { report: Schemas['JourneyReport'
       <Table.Tbody>
         <Table.Tr>
           <Table.Th scope="row" fw={600}>
-            Entered the journey
+            Entered
             <NarrowBar share={enrolled > 0 ? 1 : 0} />
           </Table.Th>
           <Table.Td ta="right" fw={600}>
@@ -66,7 +66,7 @@ export function ReportTable({ report, query }: { report: Schemas['JourneyReport'
   )
 }
 
-/** Who did not go on to the step, and the step. */
+/** The drop-off before a step, and the step. */
 function StepRows({
   step,
   report,
@@ -78,11 +78,11 @@ function StepRows({
 }) {
   const isNarrow = useIsNarrow()
   const median = medianText(step)
-  const most = mostText(step)
+  const p90 = p90Text(step)
   return (
     <>
       <Table.Tr>
-        {/* In a fixed layout a cell over columns that are not shown would make them take room. */}
+        {/* In a fixed layout, spanning hidden columns would give them a width. */}
         <Table.Td colSpan={isNarrow ? 2 : 6} py={6}>
           <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
             <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
@@ -101,11 +101,11 @@ function StepRows({
             {step.event_id}
           </Text>
           <Box hiddenFrom="sm" fz="sm" fw={400} mt={4}>
-            {shareText(step.of_enrolled)} of all who entered, {shareText(step.of_previous)} of the step before
+            {shareText(step.of_enrolled)} of entered, {shareText(step.of_previous)} of previous step
             {step.times.median_ms !== null && (
               <>
                 <br />
-                {median}, {most}
+                {median}, {p90}
               </>
             )}
           </Box>
@@ -125,7 +125,7 @@ function StepRows({
         </Table.Td>
         <Table.Td visibleFrom="sm" ta="right">
           {median}
-          <Text size="xs">{most}</Text>
+          <Text size="xs">{p90}</Text>
         </Table.Td>
       </Table.Tr>
     </>
@@ -144,7 +144,7 @@ function NarrowBar({ share }: { share: number }) {
   )
 }
 
-/** How many did not go on to a step, each number a link to those customers. */
+/** How many customers did not continue to a step; each number links to those customers. */
 function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyReport']; query: ReportQuery }) {
   const { workspace_id } = useMembership()
   const before = report.steps[step.step - 2]
@@ -167,13 +167,13 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
       </Anchor>
     )
   }
-  if (not_reached === 0) return before ? 'No drop-off' : 'All of them began.'
+  if (not_reached === 0) return 'No drop-off'
   const share = step.of_previous === null ? '' : ` (${shareText(1 - step.of_previous)})`
   if (!before) {
     return (
       <>
         {link(not_reached)}
-        {share} did not begin{query.window ? '' : ' yet'}
+        {share} {countVerb(not_reached)} not started
       </>
     )
   }
@@ -181,15 +181,15 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
     return (
       <>
         {link(not_reached)}
-        {share} did not go on yet
+        {share} {countVerb(not_reached)} not continued
       </>
     )
   }
   return (
     <>
       {link(not_reached)}
-      {share} did not go on: {link(dropped, { standing: 'dropped' })} dropped out,{' '}
-      {link(waiting, { standing: 'waiting' })} still {waiting === 1 ? 'has' : 'have'} time
+      {share} {countVerb(not_reached)} not continued: {link(dropped, { standing: 'dropped' })} dropped off,{' '}
+      {link(waiting, { standing: 'waiting' })} in progress
     </>
   )
 }
@@ -198,7 +198,11 @@ function medianText({ times: { median_ms } }: Step): string {
   return median_ms === null ? '–' : `median ${durationText(median_ms)}`
 }
 
-function mostText({ reached, times: { n, p90_ms } }: Step): string {
+function p90Text({ reached, times: { n, p90_ms } }: Step): string {
   if (p90_ms === null) return ''
-  return `9 of 10 within ${durationText(p90_ms)}${n === reached ? '' : ` (of ${countText(n)})`}`
+  return `90% within ${durationText(p90_ms)}${n === reached ? '' : ` (of ${countText(n)})`}`
+}
+
+function countVerb(count: number): string {
+  return count === 1 ? 'has' : 'have'
 }

@@ -13,7 +13,7 @@ import { useCairn } from '../session/session.ts'
 import type { ReportQuery } from './report-filters.tsx'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
 
-/** How long customers take to a step from the one before. The step stands in the address. */
+/** How long customers take from one step to the next. The step is in the address. */
 export function StepTimesSection({
   report: { journey_id, steps },
   query,
@@ -38,23 +38,21 @@ export function StepTimesSection({
   return (
     <Stack component="section" gap="sm" aria-labelledby="times-heading">
       <Title order={2} size="h4" id="times-heading">
-        How long it takes
+        Time between steps
       </Title>
       <NativeSelect
-        label="Between"
+        label="Steps"
         maw={420}
         value={String(step)}
         onChange={(change) => set('to_step', change.currentTarget.value)}
         data={steps.map(({ step, name }) => ({
           value: String(step),
-          label: `${steps[step - 2]?.name ?? 'Entering the journey'} → ${name}`,
+          label: `${steps[step - 2]?.name ?? 'Entered'} → ${name}`,
         }))}
       />
       <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
       {times.isPending && <Loading lines={5} />}
-      {times.data && (
-        <TimesFigure times={times.data} from={before?.name ?? 'Entering the journey'} to={chosen.name} />
-      )}
+      {times.data && <TimesFigure times={times.data} from={before?.name ?? 'Entered'} to={chosen.name} />}
     </Stack>
   )
 }
@@ -72,20 +70,20 @@ function TimesFigure({
   if (median_ms === null || p90_ms === null)
     return (
       <p>
-        Nobody has come from “{from}” to “{to}” yet.
+        No customer has gone from “{from}” to “{to}” yet.
       </p>
     )
   return (
     <ChartFigure
-      sentence={`How long ${countOf(n, 'customer')} took from “${from}” to “${to}”: half of them no longer than ${durationText(median_ms)}, nine of ten no longer than ${durationText(p90_ms)}.`}
+      sentence={`Time from “${from}” to “${to}” of ${countOf(n, 'customer')}: median ${durationText(median_ms)}, 90% within ${durationText(p90_ms)}.`}
       columns={[
-        { key: 'from', label: 'Took at least' },
-        { key: 'to', label: 'And less than' },
+        { key: 'from', label: 'At least' },
+        { key: 'to', label: 'Less than' },
         { key: 'count', label: 'Customers' },
       ]}
       rows={classes.map(({ from_ms, to_ms, count }) => ({
         key: String(from_ms),
-        cells: [durationText(from_ms), to_ms === null ? 'any time' : durationText(to_ms), countText(count)],
+        cells: [durationText(from_ms), to_ms === null ? '–' : durationText(to_ms), countText(count)],
       }))}
     >
       <Bars

@@ -19,7 +19,7 @@ import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession, sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** The way in for somebody who was invited: with a new account, or with the one there is. */
+/** Accepts an invitation, with a new or an existing account. */
 export function InvitationScreen() {
   const token = useLinkToken()
   const invitation = useFoundLink('invitation', token, (token) =>
@@ -44,7 +44,7 @@ export function InvitationScreen() {
   return (
     <Gate
       title={`Join ${visibleName(data.workspace_name)}`}
-      description={`You will be ${asRole(data.role)}: you ${abilityOf[data.role]}.`}
+      description={`As ${asRole(data.role)}, you ${abilityOf[data.role]}.`}
     >
       <Ways token={token} invitation={data} session={session.data} isKnown={!session.isPending} />
     </Gate>
@@ -53,7 +53,7 @@ export function InvitationScreen() {
 
 type WayProps = { token: string; invitation: Schemas['FoundInvitation'] }
 
-/** The server does not tell whether the email has an account, so whoever holds the link says so. */
+/** The server does not reveal whether the email has an account, so the person chooses. */
 function Ways({
   session,
   isKnown,
@@ -74,19 +74,19 @@ function Ways({
         <Accept {...way} />
       )}
       <Button variant="subtle" onClick={() => setAnswer(!hasAccount)}>
-        {hasAccount ? 'I have no account yet' : 'I have an account already'}
+        {hasAccount ? 'Create a new account' : 'I already have an account'}
       </Button>
     </Stack>
   )
 }
 
-/** For somebody new. */
+/** For somebody without an account. */
 function Accept({ token, invitation }: WayProps) {
   const enter = useEnter(invitation)
   const form = useForm({
     initialValues: { name: '', password: '' },
     validate: {
-      name: (value) => givenNameFault(value, 'Type your name'),
+      name: (value) => givenNameFault(value, 'Enter your name'),
       password: newPasswordFault,
     },
   })
@@ -96,7 +96,7 @@ function Accept({ token, invitation }: WayProps) {
     onSuccess: (session) => enter.mutate(session),
     onError: (error) => form.setErrors(fieldErrors(error)),
   })
-  // The account is made: what is left is to sign in with it.
+  // The account exists: only signing in failed.
   if (enter.error) return <ProblemAlert error={enter.error} onRetry={enter.retry} />
   return (
     <form noValidate onSubmit={form.onSubmit((values) => accept.mutate(values))}>
@@ -118,9 +118,9 @@ function Accept({ token, invitation }: WayProps) {
         />
         <NewPassword label="Password" maxLength={256} {...form.getInputProps('password')} />
         {codeOf(accept.error) === 'sign_in_refused' ? (
-          <Alert color="red" title="No account was made" icon={<IconAlertTriangle aria-hidden />}>
-            An account with this email already exists, with another password, or only operators make accounts
-            here. Use the password that you have; who has none asks an operator of the server.
+          <Alert color="red" title="The account was not created" icon={<IconAlertTriangle aria-hidden />}>
+            An account with this email already exists with another password, or only operators can create
+            accounts on this server. Sign in with your existing account, or ask the operator of this server.
           </Alert>
         ) : (
           <ProblemAlert error={accept.error} />
@@ -159,13 +159,13 @@ function Join({
   return (
     <Stack>
       {codeOf(failure) === 'already_member' ? (
-        <Alert color="gray" title={`You are a member of ${visibleName(invitation.workspace_name)} already`}>
+        <Alert color="gray" title={`You are already a member of ${visibleName(invitation.workspace_name)}`}>
           <Button
             variant="default"
             loading={enter.isPending}
             onClick={() => session && enter.mutate(session)}
           >
-            Open the workspace
+            Open workspace
           </Button>
         </Alert>
       ) : (
@@ -198,14 +198,14 @@ function Join({
   )
 }
 
-/** Opens the workspace of the invitation, once the browser has shown that it keeps the session. */
+/** Opens the workspace of the invitation, after checking that the browser stores the session cookie. */
 function useEnter(invitation: Schemas['FoundInvitation']) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const { mutate, variables, error, isPending } = useMutation({
     mutationFn: async (before: Schemas['Session']) => {
       await keptSession(queryClient)
-      // Names are unique in a store, so this is the one.
+      // Names of workspaces are unique.
       return before.workspaces.find(({ name }) => name === invitation.workspace_name)
     },
     onSuccess: (workspace) =>
@@ -217,10 +217,12 @@ function useEnter(invitation: Schemas['FoundInvitation']) {
 function NoLink() {
   return (
     <Gate
-      title="This invitation does not work"
-      description="An invitation works once, for 7 days, and only until the same email is invited again or it is revoked."
+      title="This invitation is not valid"
+      description="An invitation works once and expires after 7 days. It also ends when it is revoked, or when the same email is invited again."
     >
-      <Text>Ask an owner or an admin of the workspace to invite you again, and open the link whole.</Text>
+      <Text>
+        Check that you opened the complete link, or ask an owner or admin of the workspace for a new one.
+      </Text>
     </Gate>
   )
 }

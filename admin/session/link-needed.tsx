@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core'
 import { Gate } from '../frame/gate.tsx'
 
-/** For a page of a one-time link that has no token, as after a reload. `title` is that of the page. */
+/** For the page of a one-time link without its token, for example after a reload. */
 export function LinkNeeded({ title }: { title: string }) {
   return (
     <Gate title={title} description="Open the link again.">
       <Text>
-        The part of it behind #, which is taken out of the address bar, is its key. It still works if nobody
-        has used it.
+        The address is missing its token, the part after #, which is removed from the address bar for
+        security. The link still works if it has not been used.
       </Text>
     </Gate>
   )

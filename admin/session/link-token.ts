@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
 
 /**
- * The token of a one-time link, `#token=…`; undefined where the address has none. It is taken out of the address bar
- * and the history, where others could find it.
+ * The token of a one-time link, `#token=…`; undefined without one. It is removed from the address bar and the history, where
+ * others could find it.
  */
 export function useLinkToken(): string | undefined {
   const { hash } = useLocation()
@@ -19,12 +19,12 @@ export function useLinkToken(): string | undefined {
   return token
 }
 
-/** The key of what the server says of the link of this kind that has this token. */
+/** The query key of a one-time link. */
 export function linkKey(kind: string, token: string | undefined): QueryKey {
   return ['link', kind, token]
 }
 
-/** What the server says of a one-time link, by its token; nothing is asked without one. */
+/** Looks up a one-time link by its token; does nothing without a token. */
 export function useFoundLink<T>(
   kind: string,
   token: string | undefined,
@@ -33,7 +33,7 @@ export function useFoundLink<T>(
   return useQuery({
     queryKey: linkKey(kind, token),
     queryFn: token === undefined ? skipToken : () => find(token),
-    // Once it has been used there is nothing to find; that must not replace the page while it works.
+    // Never refetched: a used link is not found, and that must not replace the page while it is submitting.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })

@@ -1,7 +1,7 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
-/** A field for a password, with a button that shows what was typed. */
+/** A password field with a button that shows the password. */
 export function PasswordField(props: PasswordInputProps) {
-  // Mantine says this of every other field itself.
+  // Mantine sets this on every other field.
   return <PasswordInput aria-invalid={Boolean(props.error)} {...props} />
 }

@@ -14,27 +14,27 @@ import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession } from './session.ts'
 
-/** The way back in for somebody who has forgotten the password and was given a link. */
+/** Resets a forgotten password by a one-time link. */
 export function PasswordScreen() {
   const token = useLinkToken()
   const link = useFoundLink('password', token, (token) =>
     taken(cairnFor().findPasswordLink({ body: { token } })),
   )
 
-  if (token === undefined) return <LinkNeeded title="New password" />
+  if (token === undefined) return <LinkNeeded title="Reset password" />
   if (codeOf(link.error) === 'link_not_found') return <NoLink />
   const { data } = link
   if (!data) {
     return (
-      <Gate title="New password">
+      <Gate title="Reset password">
         {link.error ? <ProblemAlert error={link.error} onRetry={link.refetch} /> : <Loading lines={3} />}
       </Gate>
     )
   }
   return (
     <Gate
-      title="New password"
-      description={`For the account of ${visibleName(data.name, data.email)}. All its sessions end, and you are signed in here.`}
+      title="Reset password"
+      description={`For the account of ${visibleName(data.name, data.email)}. This ends all other sessions of the account and signs you in here.`}
     >
       <ResetForm token={token} link={data} />
     </Gate>
@@ -51,7 +51,7 @@ function ResetForm({ token, link }: { token: string; link: Schemas['FoundPasswor
     onSuccess: () => enter.mutate(),
     onError: (error) => form.setErrors(fieldErrors(error)),
   })
-  // A step of its own: when it fails, the link has been used.
+  // A separate mutation: if it fails, the link has already been used.
   const enter = useMutation({
     mutationFn: () => keptSession(queryClient),
     onSuccess: () => navigate('/', { replace: true }),
@@ -65,19 +65,19 @@ function ResetForm({ token, link }: { token: string; link: Schemas['FoundPasswor
         <NewPassword label="New password" maxLength={256} {...form.getInputProps('password')} />
         <ProblemAlert error={reset.error} />
         <Button type="submit" loading={reset.isPending || enter.isPending}>
-          Set the password
+          Set password
         </Button>
       </Stack>
     </form>
   )
 }
 
-/** It ended while the form was open. */
+/** The link expired or was replaced while the form was open. */
 function Used() {
   return (
     <Text role="alert">
-      The link does not work any more, and the password is as it was. Ask an owner or an admin of the
-      workspace for another one.
+      The link is no longer valid, and the password was not changed. Ask an owner or admin of the workspace
+      for a new link.
     </Text>
   )
 }
@@ -85,10 +85,12 @@ function Used() {
 function NoLink() {
   return (
     <Gate
-      title="This link does not work"
-      description="A link for a new password works once, for an hour, and only until the next one is made."
+      title="This link is not valid"
+      description="A password reset link works once, expires after an hour, and ends when a new one is created."
     >
-      <Text>Ask an owner or an admin of the workspace for another one, and open it whole.</Text>
+      <Text>
+        Check that you opened the complete link, or ask an owner or admin of the workspace for a new one.
+      </Text>
     </Gate>
   )
 }

@@ -5,23 +5,23 @@ import type { PersonClient, Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
 import { codeOf, taken } from '../problem.ts'
 
-/** The query for who is signed in. */
+/** The query of the session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => taken(cairnFor().getSession()),
 })
 
-/** Given by the frame around the screens of a workspace. */
+/** Provided by the frame around the screens of a workspace. */
 export const SessionContext = createContext<Schemas['Session'] | undefined>(undefined)
 
-/** Who is signed in. Inside the frame only. */
+/** The session. Only inside of the frame. */
 export function useSession(): Schemas['Session'] {
   const session = useContext(SessionContext)
   if (!session) throw new Error('useSession outside the frame')
   return session
 }
 
-/** The workspace in the URL, and what the person may do there. Inside the frame only. */
+/** The person's membership in the workspace in the URL. Only inside of the frame. */
 export function useMembership(): Schemas['Membership'] & {
   /** Whether the role, owner or admin, allows changes. */
   canChange: boolean
@@ -37,19 +37,19 @@ export function useCairn(): PersonClient {
   return cairnFor(useParams().workspaceId)
 }
 
-/** A query key that begins with the workspace in the URL, so that no answer is shown in another workspace. */
+/** A query key that starts with the workspace in the URL, so that no data is shown in another workspace. */
 export function useWorkspaceKey(...rest: unknown[]): QueryKey {
   return [useParams().workspaceId, ...rest]
 }
 
-/** Somebody signed in, but the next request carried no session. */
+/** Signing in succeeded, but the next request carried no session. */
 export class CookieNotKeptError extends Error {
   override readonly name = 'CookieNotKeptError'
 }
 
 /**
- * The session after a sign-in, as the server finds it in the next request. Rejects with `CookieNotKeptError` if the
- * browser did not keep the cookie, as it does with a `Secure` one over plain HTTP.
+ * The session after signing in, read again from the server. Rejects with `CookieNotKeptError` if the browser did not store the
+ * cookie, for example a `Secure` one over plain HTTP.
  */
 export async function keptSession(queryClient: QueryClient): Promise<Schemas['Session']> {
   try {
@@ -63,7 +63,7 @@ export async function keptSession(queryClient: QueryClient): Promise<Schemas['Se
 let ended = false
 const listeners = new Set<() => void>()
 
-/** Whether the session has ended while somebody was at work. */
+/** Whether the session has ended while the page was open. */
 export function useSessionEnded(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -74,7 +74,7 @@ export function useSessionEnded(): boolean {
   )
 }
 
-/** Tells the frame that the session has ended, or that there is one again. */
+/** Notifies the frame that the session has ended, or that there is one again. */
 export function setSessionEnded(now: boolean): void {
   ended = now
   for (const listener of listeners) listener()

@@ -17,7 +17,7 @@ import { linkKey, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession } from './session.ts'
 
-/** The first visit, through the link that the server printed: makes the person, the workspace and a first journey. */
+/** The first visit, by the setup link: creates the first account, the workspace and a first journey. */
 export function SetupScreen() {
   const token = useLinkToken()
   const link = useFoundLink('setup', token, (token) => taken(cairnFor().findSetupLink({ body: { token } })))
@@ -48,12 +48,11 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
   const form = useForm({
     initialValues: { name: '', email: '', password: '', workspace_name: '', journey_name: '' },
     validate: {
-      name: (value) => givenNameFault(value, 'Type your name'),
-      email: (value) => (value.trim() === '' ? 'Type your email' : null),
+      name: (value) => givenNameFault(value, 'Enter your name'),
+      email: (value) => (value.trim() === '' ? 'Enter your email' : null),
       password: newPasswordFault,
-      workspace_name: (value) =>
-        workspace_name === null ? givenNameFault(value, 'Give the workspace a name') : null,
-      // None is made without a name.
+      workspace_name: (value) => (workspace_name === null ? givenNameFault(value, 'Enter a name') : null),
+      // Optional: without a name no journey is created.
       journey_name: (value) => (value && givenNameFault(value, '')) || null,
     },
   })
@@ -71,18 +70,20 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
       return { workspace, withJourney: body.journey_name !== undefined }
     },
     onError: async (error) => {
-      // A workspace may have been made on the command line meanwhile; then the link is for that one.
+      // A workspace may have been created on the command line meanwhile; then the link is for that one.
       if (codeOf(error) === 'workspace_exists') {
         await queryClient.invalidateQueries({ queryKey: linkKey('setup', token) })
       }
       form.setErrors({
         ...fieldErrors(error),
-        ...(codeOf(error) === 'workspace_exists' && { workspace_name: 'There is a workspace of this name' }),
+        ...(codeOf(error) === 'workspace_exists' && {
+          workspace_name: 'A workspace with this name already exists',
+        }),
         ...(codeOf(error) === 'person_exists' && { email: 'An account with this email already exists' }),
       })
     },
   })
-  // A step of its own: when it fails, what was set up must not be set up again.
+  // A separate mutation: if it fails, the setup must not be repeated.
   const enter = useMutation({
     mutationFn: async ({ workspace, withJourney }: NonNullable<typeof setUp.data>) => {
       await keptSession(queryClient)
@@ -97,7 +98,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
 
   if (setUp.data && enter.error) {
     return (
-      <Gate title="Cairn is set up" description="What you asked for was made. Only opening it failed.">
+      <Gate title="Cairn is set up" description="Setup succeeded, but the workspace could not be opened.">
         <ProblemAlert error={enter.error} onRetry={() => enter.mutate(setUp.data)} />
       </Gate>
     )
@@ -107,10 +108,11 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
       title="Set up Cairn"
       description={
         workspace_name === null ? (
-          'You make an account to sign in with, and a workspace, which keeps your journeys, customers and events.'
+          'Create your account, and a workspace for your journeys, customers and events.'
         ) : (
           <>
-            You become an owner of the workspace <strong>{visibleName(workspace_name)}</strong>.
+            Create your account. You will be an owner of the workspace{' '}
+            <strong>{visibleName(workspace_name)}</strong>.
           </>
         )
       }
@@ -131,7 +133,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           />
           <TextInput
             label="Email"
-            description="You sign in with it. Cairn sends no mail."
+            description="You sign in with it. Cairn does not send email."
             type="email"
             autoComplete="username"
             maxLength={254}
@@ -160,7 +162,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
             Set up
           </Button>
           <Text size="sm" c="dimmed">
-            The link works once, until <Instant at={link.expires_at} />.
+            This link works once and expires <Instant at={link.expires_at} />.
           </Text>
         </Stack>
       </form>
@@ -171,13 +173,13 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
 function NoLink() {
   return (
     <Gate
-      title="This setup link does not work"
-      description="A link works once, for one hour, and only until a newer one is made."
+      title="This setup link is not valid"
+      description="A setup link works once, expires after an hour, and ends when a new one is created."
     >
-      <Text>Make a new one on the server, in the directory of Cairn, and open what it prints:</Text>
+      <Text>Create a new one on the server, in Cairn’s directory, and open the link that it prints:</Text>
       <Code block>npx cairn setup-link</Code>
       <Text size="sm" c="dimmed">
-        Open the link whole: the part behind # is its key.
+        Open the complete link: the part after # is its token.
       </Text>
     </Gate>
   )

@@ -5,14 +5,15 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
+import { countOf } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, fieldErrors, ProblemError, taken } from '../problem.ts'
 import { PasswordField } from './password-field.tsx'
 import { keptSession } from './session.ts'
 
 /**
- * Signs in with email and password. After too many attempts the form says how long to wait, and can be used again
- * then. `email` fixes whose password is asked for; `focused` says that somebody comes here to type at once.
+ * Signs in with email and password. After too many attempts the form says how long to wait, and can then be used again.
+ * `email` makes the email fixed; `focused` focuses the first field.
  */
 export function SignInForm({
   email,
@@ -23,7 +24,7 @@ export function SignInForm({
   email?: string
   focused?: boolean
   submitLabel?: string
-  /** Called once the browser has shown that it keeps the session. */
+  /** Called after checking that the browser stores the session cookie. */
   onSignedIn?: (session: Schemas['Session']) => void
 }) {
   const queryClient = useQueryClient()
@@ -31,8 +32,8 @@ export function SignInForm({
   const form = useForm({
     initialValues: { email: email ?? '', password: '' },
     validate: {
-      email: (value) => (value.trim() === '' ? 'Type the email of your account' : null),
-      password: (value) => (value === '' ? 'Type your password' : null),
+      email: (value) => (value.trim() === '' ? 'Enter your email' : null),
+      password: (value) => (value === '' ? 'Enter your password' : null),
     },
   })
   const signIn = useMutation({
@@ -80,9 +81,7 @@ export function SignInForm({
           aria-disabled={wait.seconds > 0}
           {...(wait.seconds > 0 && { 'data-disabled': true })}
         >
-          {wait.seconds > 0
-            ? `Wait ${wait.seconds} ${wait.seconds === 1 ? 'second' : 'seconds'}`
-            : submitLabel}
+          {wait.seconds > 0 ? `Wait ${countOf(wait.seconds, 'second')}` : submitLabel}
         </Button>
       </Stack>
     </form>
@@ -90,7 +89,7 @@ export function SignInForm({
 }
 
 function SignInError({ error }: { error: unknown }) {
-  // The password is wrong: to name a request would only frighten.
+  // A wrong password is not an incident: a request ID would only be noise.
   if (error instanceof ProblemError && codeOf(error) === 'sign_in_refused') {
     return (
       <Alert color="red" title={error.problem.title} icon={<IconAlertTriangle aria-hidden />}>
@@ -101,8 +100,7 @@ function SignInError({ error }: { error: unknown }) {
   if (codeOf(error) === 'too_many_attempts') {
     return (
       <Alert color="yellow" title="Too many attempts" icon={<IconAlertTriangle aria-hidden />}>
-        To keep others from guessing passwords, Cairn makes everybody wait now and then. The button says how
-        long.
+        To protect against password guessing, sign-in attempts are limited. The button shows how long to wait.
       </Alert>
     )
   }

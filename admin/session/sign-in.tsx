@@ -7,17 +7,17 @@ import { taken } from '../problem.ts'
 import { sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** Signing in; leads to where one wanted to go, `?to=` a path of the administration interface. */
+/** Signs in and continues to the path in `?to=`. */
 export function SignInScreen() {
   const [parameters] = useSearchParams()
   const wanted = parameters.get('to') ?? '/'
-  // A path of ours only: a link must not lead elsewhere.
+  // Only a path of this interface, to prevent open redirects.
   const to = /^\/(?![/\\])/.test(wanted) ? wanted : '/'
   const { data: session } = useQuery(sessionQuery)
   const setup = useQuery({
     queryKey: ['setup'],
     queryFn: () => taken(cairnFor().getSetup()),
-    // An operator sets up in another tab.
+    // An operator may set up Cairn in another tab.
     refetchOnWindowFocus: true,
     staleTime: 0,
   })
@@ -25,26 +25,26 @@ export function SignInScreen() {
   if (setup.isPending) return <Gate title="Sign in" focusesField />
   if (setup.data?.has_accounts === false) return <NotSetUp />
   return (
-    <Gate title="Sign in" description="To the administration of Cairn on this server." focusesField>
+    <Gate title="Sign in" description="Administration of Cairn on this server." focusesField>
       <SignInForm focused />
       <Text size="sm" c="dimmed">
-        Forgot your password? Cairn sends no mail: ask an owner or an admin of your workspace, or whoever runs
-        this server, for a new one.
+        Forgot your password? Cairn does not send email. Ask an owner or admin of your workspace, or the
+        operator of this server, for a password reset link.
       </Text>
     </Gate>
   )
 }
 
-/** Nobody has an account yet: there is nothing to sign in with. */
+/** Shown while no account exists. */
 function NotSetUp() {
   return (
     <Gate
       title="This server has not been set up"
-      description="Nobody has an account yet. The first one is made by a setup link."
+      description="There are no accounts yet. Use a setup link to create the first one."
     >
       <Text>
-        If you run this server, open the setup link. The first start has printed it, and it stands in that
-        start’s output. It works for one hour; make a new one on the server, in the directory of Cairn:
+        If you run this server, open the setup link in the output of its first start. The link expires after
+        an hour. To create a new one, run this on the server, in Cairn’s directory:
       </Text>
       <Code block>npx cairn setup-link</Code>
       <Text size="sm" c="dimmed">

@@ -4,14 +4,14 @@ import { cairnFor } from '../cairn.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 
-/** Ends the session and opens the sign-in page, with nothing left of what was read. */
+/** Ends the session and opens the sign-in page, discarding all loaded data. */
 export function useSignOut() {
   return useMutation({
     mutationFn: async () => {
       try {
         await taken(cairnFor().signOut())
       } catch (error) {
-        // It has ended already: that is what was wanted.
+        // It has already ended, which is the desired result.
         if (codeOf(error) !== 'unauthorized') throw error
       }
     },
@@ -19,14 +19,14 @@ export function useSignOut() {
   })
 }
 
-/** A load of the whole page, so that the next person finds nothing in memory; nor, by going back, on the screen. */
+/** A full page load, so that the next person finds nothing in memory, nor on the screen by going back. */
 export function openSignIn(): void {
-  // Browsers keep a page that is left, and show it again as it was. `replace` alone would leave the one before it.
+  // Browsers restore a page that was left as it was (back/forward cache). `replace` alone would leave the one before it.
   document.body.replaceChildren()
   location.assign('/admin/sign-in')
 }
 
-/** For pages without the frame and its menu. */
+/** For pages outside of the frame. */
 export function SignOutButton() {
   const signOut = useSignOut()
   return (

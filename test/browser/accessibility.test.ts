@@ -126,7 +126,7 @@ const screens: Screen[] = [
     async open() {
       const signedIn = await signIn(cairn, await newPerson(cairn))
       const page = await openAdministration({ cairn, signedIn, path: '/' })
-      await heading(page, 'You are a member of no workspace').waitFor()
+      await heading(page, 'You are not a member of any workspace').waitFor()
       return page
     },
   },
@@ -146,7 +146,7 @@ const screens: Screen[] = [
     async open() {
       const { person_id } = await newMember(cairn, workspace, 'viewer')
       const { data } = await owner.client().createPasswordLink({ path: { person_id } })
-      return await outside(`/password#token=${data?.token}`, 'New password', [])
+      return await outside(`/password#token=${data?.token}`, 'Reset password', [])
     },
   },
   { route: 'sign-in', name: 'sign-in', open: () => outside('/sign-in', 'Sign in') },
@@ -185,7 +185,7 @@ const screens: Screen[] = [
     name: 'first-event',
     open: () =>
       inWorkspace(`first-event?journey=${workspace.journey_id}`, (page) =>
-        page.getByText(/has arrived in Onboarding$/),
+        page.getByText(/received in Onboarding$/),
       ),
   },
   { route: 'customers', name: 'customers', open: () => inWorkspace('customers', table('Customers')) },
@@ -203,13 +203,13 @@ const screens: Screen[] = [
       const mistake = (page: Page) => page.getByRole('button', { name: /^customer_not_found/ })
       const page = await inWorkspace('events/refused', mistake)
       await mistake(page).click()
-      await page.getByRole('button', { name: 'Try sending again' }).click()
-      await page.getByText('would still fail').waitFor()
-      await page.getByRole('table', { name: 'Refusals' }).waitFor()
+      await page.getByRole('button', { name: 'Preview replay' }).click()
+      await page.getByText('would be rejected again').waitFor()
+      await page.getByRole('table', { name: 'Rejected requests' }).waitFor()
       return page
     },
   },
-  { route: 'members', name: 'members', open: () => inWorkspace('members', table('Open invitations')) },
+  { route: 'members', name: 'members', open: () => inWorkspace('members', table('Pending invitations')) },
   {
     route: 'audit-log',
     name: 'audit-log',
@@ -218,14 +218,14 @@ const screens: Screen[] = [
   {
     route: 'account',
     name: 'account',
-    open: () => inWorkspace('account', (page) => page.getByText('This one', { exact: true })),
+    open: () => inWorkspace('account', (page) => page.getByText('Current', { exact: true })),
   },
   {
     route: '*',
     name: 'not-found',
-    open: () => inWorkspace('nowhere', (page) => heading(page, 'There is no such page')),
+    open: () => inWorkspace('nowhere', (page) => heading(page, 'Page not found')),
   },
-  { route: '*', name: 'not-found-outside', open: () => outside('/nowhere', 'There is no such page', []) },
+  { route: '*', name: 'not-found-outside', open: () => outside('/nowhere', 'Page not found', []) },
 ]
 
 /** What screens look like after some action, and in rarer cases. */
@@ -235,14 +235,14 @@ const states: Omit<Screen, 'route'>[] = [
     open: async () => {
       const path = screenPath(await cairn.workspace(), 'journeys')
       const page = await openAdministration({ cairn, signedIn: owner.headers, path })
-      await heading(page, 'There is no such workspace').waitFor()
+      await heading(page, 'Workspace not found').waitFor()
       return page
     },
   },
   {
     name: 'setup-link-that-does-not-work',
     open: () =>
-      outside('/setup#token=setup_gone', 'This setup link does not work', ['404 POST /v1/setup/look-up']),
+      outside('/setup#token=setup_gone', 'This setup link is not valid', ['404 POST /v1/setup/look-up']),
   },
   {
     name: 'sign-in-again',
@@ -289,7 +289,7 @@ const states: Omit<Screen, 'route'>[] = [
       const refusals = ['404 GET /v1/customers/{id}']
       const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
       await page.getByRole('button', { name: 'Filter', exact: true }).click()
-      await page.getByText('No such customer in this workspace').waitFor()
+      await page.getByText('This workspace has no such customer').waitFor()
       return page
     },
   },
@@ -299,7 +299,7 @@ const states: Omit<Screen, 'route'>[] = [
       const details = (page: Page) => page.getByRole('button', { name: /^Details.*changed the journey/ })
       const page = await inWorkspace('audit-log?area=journeys', details)
       await details(page).click()
-      await page.getByRole('table', { name: 'What changed' }).waitFor()
+      await page.getByRole('table', { name: 'Changes' }).waitFor()
       return page
     },
   },
@@ -308,8 +308,8 @@ const states: Omit<Screen, 'route'>[] = [
     async open() {
       const page = await inWorkspace('members', table('Members'))
       await page.getByRole('button', { name: 'Invite' }).click()
-      await page.getByRole('button', { name: 'Make the link' }).click()
-      await page.getByText('Type the email of the person').waitFor()
+      await page.getByRole('button', { name: 'Create invitation link' }).click()
+      await page.getByText('Enter an email').waitFor()
       return page
     },
   },
@@ -321,7 +321,7 @@ const states: Omit<Screen, 'route'>[] = [
         .getByRole('button', { name: /^Actions for/ })
         .first()
         .click()
-      await page.getByRole('menuitem', { name: 'Remove from the workspace' }).click()
+      await page.getByRole('menuitem', { name: 'Remove from workspace…' }).click()
       await page.getByRole('dialog').waitFor()
       return page
     },
@@ -356,7 +356,7 @@ const states: Omit<Screen, 'route'>[] = [
   {
     name: 'member-menu',
     async open() {
-      const page = await inWorkspace('members', table('Open invitations'))
+      const page = await inWorkspace('members', table('Pending invitations'))
       await page
         .getByRole('button', { name: /^Actions for/ })
         .first()
@@ -369,11 +369,11 @@ const states: Omit<Screen, 'route'>[] = [
     name: 'password-link',
     async open() {
       const member = await newMember(cairn, workspace, 'viewer')
-      const page = await inWorkspace('members', table('Open invitations'))
+      const page = await inWorkspace('members', table('Pending invitations'))
       const row = page.getByRole('row').filter({ hasText: member.email })
       await row.getByRole('button', { name: /^Actions for/ }).click()
-      await page.getByRole('menuitem', { name: 'Link for a new password' }).click()
-      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByRole('menuitem', { name: 'Create password reset link…' }).click()
+      await page.getByRole('button', { name: 'Create link' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Done' }).waitFor()
       return page
     },
@@ -383,7 +383,7 @@ const states: Omit<Screen, 'route'>[] = [
     async open() {
       const page = await inWorkspace('journeys', table('Journeys'))
       await page.getByRole('button', { name: /^Workspace / }).click()
-      await page.getByRole('menuitem', { name: 'New workspace' }).waitFor()
+      await page.getByRole('menuitem', { name: 'Create workspace…' }).waitFor()
       return page
     },
   },
@@ -392,7 +392,7 @@ const states: Omit<Screen, 'route'>[] = [
     async open() {
       const page = await inWorkspace('journeys', table('Journeys'))
       await page.getByRole('button', { name: /^Workspace / }).click()
-      await page.getByRole('menuitem', { name: 'New workspace' }).click()
+      await page.getByRole('menuitem', { name: 'Create workspace…' }).click()
       await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor()
       return page
     },
@@ -447,7 +447,7 @@ describe('Every screen', () => {
     await page.getByRole('button', { name: 'Navigation' }).click()
     await navigation.waitFor()
     await page.getByRole('button', { name: /^Workspace / }).click()
-    await page.getByRole('menuitem', { name: 'New workspace' }).waitFor()
+    await page.getByRole('menuitem', { name: 'Create workspace…' }).waitFor()
     await expectLayersUncovered(page, 'beside the navigation')
     await page.keyboard.press('Escape')
     await page.setViewportSize({ width: 360, height: 800 })
@@ -475,7 +475,7 @@ describe('The keyboard alone', () => {
   it('skips the navigation', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     await page.keyboard.press('Tab')
-    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    const skip = page.getByRole('link', { name: 'Skip to content' })
     expect(await hasFocus(skip)).toBe(true)
     expect((await skip.boundingBox())?.y).toBeGreaterThan(0)
     await page.keyboard.press('Enter')
@@ -537,7 +537,7 @@ describe('The keyboard alone', () => {
     const opener = page.getByRole('button', { name: 'Invite' })
     await tabTo(page, opener)
     await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    const dialog = page.getByRole('dialog', { name: 'Invite member' })
     await expect.poll(() => hasFocus(dialog.getByRole('textbox', { name: 'Email' }))).toBe(true)
     const within = () => dialog.evaluate((dialog) => dialog.contains(document.activeElement))
     for (const key of ['Tab', 'Shift+Tab']) {
@@ -584,7 +584,7 @@ describe('The color scheme', () => {
     await page.reload()
     await table('Journeys')(page).waitFor()
     expect([await scheme(), await ground()]).toEqual(['light', light])
-    await choose('As the system')
+    await choose('System')
     await expect.poll(scheme).toBe('dark')
   })
 
@@ -774,7 +774,7 @@ describe('A server that does not answer', () => {
     await stop()
 
     await page.getByRole('searchbox', { name: 'Search customers' }).fill('ada')
-    const alert = page.getByRole('alert', { name: 'Cairn does not answer' })
+    const alert = page.getByRole('alert', { name: 'Cannot reach Cairn' })
     await alert.waitFor()
     await inspectState(page, 'server-stopped')
     await start()
@@ -794,7 +794,7 @@ describe('A server that does not answer', () => {
     await stop()
 
     await dialog.getByRole('button', { name: 'Create journey' }).click()
-    await dialog.getByRole('alert', { name: 'Cairn does not answer' }).waitFor()
+    await dialog.getByRole('alert', { name: 'Cannot reach Cairn' }).waitFor()
     expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renewal')
     await start()
     await dialog.getByRole('button', { name: 'Create journey' }).click()
@@ -806,9 +806,9 @@ describe('A server that does not answer', () => {
     await table('Journeys')(page).waitFor()
     await stop()
     await page.getByRole('link', { name: 'Members' }).click()
-    await heading(page, 'This page did not open').waitFor()
+    await heading(page, 'This page could not be loaded').waitFor()
     await start()
-    await page.getByRole('button', { name: 'Reload the page' }).click()
+    await page.getByRole('button', { name: 'Reload page' }).click()
     await table('Members')(page).waitFor()
   })
 })

@@ -93,7 +93,7 @@ async function sentences(page: Page): Promise<string[]> {
 }
 
 const byArea = {
-  sessions: ['Grace Hopper signed in', 'Somebody failed to sign in as EMAIL'],
+  sessions: ['Grace Hopper signed in', 'Someone failed to sign in as EMAIL'],
   members: [
     'Grace Hopper removed Grace Hopper from the workspace',
     'Grace Hopper changed the role of Grace Hopper from viewer to admin',
@@ -150,7 +150,7 @@ describe('The audit log', () => {
     const page = await open('?area=journeys')
     const entry = entries(page).filter({ hasText: 'changed the journey' })
     await entry.getByRole('button', { name: 'Details' }).click()
-    const rows = entry.getByRole('table', { name: 'What changed' }).getByRole('row')
+    const rows = entry.getByRole('table', { name: 'Changes' }).getByRole('row')
     const cells = await rows.evaluateAll((rows) =>
       rows.slice(1).map((row) => Array.from(row.children, (cell) => cell.textContent)),
     )
@@ -159,7 +159,7 @@ describe('The audit log', () => {
       ['name', 'Onboarding', 'Onboarding of teams'],
       ['steps', '[]', steps],
     ])
-    await entry.getByRole('button', { name: 'Copy the request id' }).click()
+    await entry.getByRole('button', { name: 'Copy request ID' }).click()
     const request_id = await page.evaluate(() => navigator.clipboard.readText())
     const change = cairn.log.filter(({ operation }) => operation === 'updateJourney')
     expect(change).toMatchObject([{ request_id }])
@@ -177,7 +177,7 @@ describe('The audit log', () => {
 
 describe('Its filters', () => {
   it.each([
-    ['Signing in and out', 'sessions'],
+    ['Sign-ins and sign-outs', 'sessions'],
     ['Members and invitations', 'members'],
     ['Service keys', 'service_keys'],
     ['Journeys', 'journeys'],
@@ -204,7 +204,7 @@ describe('Its filters', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click()
     const entry = entries(page).filter({ hasText: 'First secret key archived' })
     await entry.getByRole('button', { name: 'Details' }).click()
-    await entry.getByRole('button', { name: 'Show only what First secret key did' }).click()
+    await entry.getByRole('button', { name: 'Show only entries of First secret key' }).click()
     await expect.poll(() => sentences(page)).toEqual([archived])
 
     await page.getByRole('link', { name: 'Members' }).click()
@@ -228,7 +228,7 @@ describe('Its filters', () => {
 
     await typeInstant(page, 'From', '2020-01-01 00:00')
     await typeInstant(page, 'Before', '2020-01-01 00:01')
-    await page.getByRole('heading', { name: 'No entry matches these filters' }).waitFor()
+    await page.getByRole('heading', { name: 'No entries match these filters' }).waitFor()
     await page.getByRole('button', { name: 'Show all entries' }).click()
     await expect.poll(async () => (await sentences(page)).length).toBeGreaterThan(10)
   })
@@ -236,10 +236,10 @@ describe('Its filters', () => {
   it('that match nothing are distinguished from a log that cannot be read', async () => {
     const actor_id = (await newPerson(cairn)).person_id
     const page = await open(`?actor_id=${actor_id}`)
-    await page.getByText('No such member or secret key in this workspace.').waitFor()
-    await page.getByRole('heading', { name: 'No entry matches these filters' }).waitFor()
+    await page.getByText('This workspace has no such member or secret key.').waitFor()
+    await page.getByRole('heading', { name: 'No entries match these filters' }).waitFor()
     const wrong = await open('?from=yesterday')
-    await wrong.getByRole('alert').filter({ hasText: 'in this address' }).waitFor()
+    await wrong.getByRole('alert').filter({ hasText: 'in the address' }).waitFor()
     await entries(wrong).first().waitFor()
   })
 })

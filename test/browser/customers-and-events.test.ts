@@ -129,10 +129,10 @@ describe('Customers', () => {
         FROM customers WHERE created_ms <= 127500`)
     const page = await open('customers')
     await searchField(page).fill('ada')
-    await page.getByText('Nothing among the newest. There is more to look through.').waitFor()
+    await page.getByText('No match among the newest items. Older items were not searched yet.').waitFor()
     expect(await page.getByRole('heading', { name: 'No customer found' }).count()).toBe(0)
     await inspectState(page, 'customers-look-further')
-    await page.getByRole('button', { name: 'Look further' }).click()
+    await page.getByRole('button', { name: 'Search older' }).click()
     await expect.poll(() => customerNames(page)).toHaveLength(50)
     expect((await customerNames(page))[0]).toBe('Ada 12500')
     await page.getByRole('button', { name: 'Show more' }).click()
@@ -202,10 +202,10 @@ describe('Customers', () => {
     await page.getByRole('button', { name: 'Export' }).click()
     await inspectState(page, 'export-menu')
     await page.getByRole('menuitem', { name: 'NDJSON' }).click()
-    await page.getByText('The file was cut short').waitFor()
+    await page.getByText('The download is incomplete').waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name: 'CSV' }).click()
-    await page.getByText('The file was cut short').waitFor()
+    await page.getByText('The download is incomplete').waitFor()
   })
 
   it('are paged, without duplicates or gaps', async () => {
@@ -239,8 +239,8 @@ describe('A customer', () => {
     await days.first().waitFor()
     // 11:00 UTC is midnight in Auckland.
     expect(await days.allInnerTexts()).toEqual(['Saturday, 31 October 2026', 'Friday, 30 October 2026'])
-    const first = page.getByRole('region', { name: 'Events of Saturday, 31 October 2026' })
-    const second = page.getByRole('region', { name: 'Events of Friday, 30 October 2026' })
+    const first = page.getByRole('region', { name: 'Events on Saturday, 31 October 2026' })
+    const second = page.getByRole('region', { name: 'Events on Friday, 30 October 2026' })
     await first.getByText('first_report').waitFor()
     await second.getByText('Signed up', { exact: true }).waitFor()
     await first.getByRole('button', { name: /first_report/ }).press('Enter')
@@ -284,7 +284,7 @@ describe('A customer', () => {
             name.nextElementSibling?.textContent,
           ]),
         )
-    await item('with_nothing').getByText('none were sent').waitFor()
+    await item('with_nothing').getByText('None', { exact: true }).waitFor()
     await item('with_text').getByText('Came by the newsletter\nof November').waitFor()
     expect(await fields(item('with_object'))).toEqual([
       ['plan', 'pro'],
@@ -340,7 +340,11 @@ describe('A filter in the address', () => {
     const report = { ...entered, customer_type: 'person', window: 'P1M' }
     const addresses: [screen: string, title: string, filters: Record<string, string>][] = [
       ['events', 'Events', { ...span, ...references, variable: tooLong, time: 'later', event: tooLong }],
-      ['events/refused', 'Refused', { ...span, ...references, code: 'Not a code', refusal: tooLong }],
+      [
+        'events/refused',
+        'Rejected requests',
+        { ...span, ...references, code: 'Not a code', refusal: tooLong },
+      ],
       ['customers', 'Customers', { search: tooLong, type: 'person' }],
       [`customers/${customer_id}`, 'Ada Lovelace', { journey_id: tooLong, event_id: tooLong }],
       ['journeys', 'Journeys', { search: tooLong, status: 'gone' }],
@@ -367,14 +371,14 @@ describe('A filter in the address', () => {
     for (const [screen, title, filters] of addresses) {
       await page.goto(`${cairn.url}/admin${screenPath(workspace, screen)}?${new URLSearchParams(filters)}`)
       await heading(page, title).waitFor()
-      const notice = page.getByRole('alert').filter({ hasText: 'in this address' })
+      const notice = page.getByRole('alert').filter({ hasText: 'in the address' })
       const named = async () =>
         (await notice.getByRole('listitem').allInnerTexts()).map((text) => text.split(' ')[0]).sort()
       await expect.poll(named, { message: screen }).toEqual(Object.keys(filters).sort())
       await page.waitForLoadState('networkidle')
       expect(await page.getByRole('alert').count(), screen).toBe(1)
       if (screen === 'events') await inspectState(page, 'unread-filters')
-      await notice.getByRole('button', { name: 'Remove from the address' }).click()
+      await notice.getByRole('button', { name: 'Remove invalid filters' }).click()
       await notice.waitFor({ state: 'hidden' })
       expect(query(page), screen).toEqual({})
     }
@@ -461,7 +465,7 @@ describe('Markup in a name', () => {
       [
         'keys',
         [named.key, named.person],
-        (page) => page.getByRole('button', { name: /^Key .*details of the key/ }).click(),
+        (page) => page.getByRole('button', { name: /^Key .*details of key/ }).click(),
       ],
       [`first-event?journey=${journey_id}`, [named.customer, markup('text')]],
       [`customers?search=${encodeURIComponent(named.customer)}`, [named.customer, markup('client')]],
@@ -487,7 +491,7 @@ describe('Markup in a name', () => {
         [`Leave ${named.workspace}?`],
         async (page) => {
           await page.getByRole('button', { name: `Actions for ${named.person}` }).click()
-          await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+          await page.getByRole('menuitem', { name: 'Leave workspace…' }).click()
         },
       ],
       [

@@ -62,15 +62,13 @@ async function setUp(page: Page) {
 
 /** Whether the screen explains in one sentence each what a journey is and the types of customers. */
 async function explainsTerms(page: Page) {
-  await page.getByText('A journey is a path that your customers take').waitFor()
-  await page
-    .getByText('A customer is a contact, which is a person, or an account, which is a company.')
-    .waitFor()
+  await page.getByText('A journey is a funnel: a path that your customers take').waitFor()
+  await page.getByText('A customer is a contact (a person) or an account (a company).').waitFor()
 }
 
 /** Creates the one key that the code needs. */
 async function makeKey(page: Page) {
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
 }
 
@@ -84,7 +82,7 @@ async function copiedCode(page: Page, label: string): Promise<string> {
 }
 
 function panelOf(page: Page) {
-  return page.getByRole('status', { name: 'Events that arrive' })
+  return page.getByRole('status', { name: 'Live events' })
 }
 
 describe('the first visit', () => {
@@ -112,7 +110,7 @@ describe('the first visit', () => {
       (element) =>
         new Promise<number>((resolve) => {
           const observer = new MutationObserver(() => {
-            if (!element.textContent.includes('first_event has arrived in Onboarding')) return
+            if (!element.textContent.includes('first_event received in Onboarding')) return
             observer.disconnect()
             resolve(Date.now())
           })
@@ -143,9 +141,9 @@ describe('the first visit', () => {
     await page.getByText('first_event').first().waitFor()
     await page.goBack()
     for (const [name, title] of [
-      ['Define the steps of Onboarding', 'Onboarding'],
-      ['See your customers', 'Customers'],
-      ['See the events of Onboarding', 'Events'],
+      ['Define steps of Onboarding', 'Onboarding'],
+      ['View customers', 'Customers'],
+      ['View events of Onboarding', 'Events'],
     ]) {
       await page.getByRole('link', { name: name ?? '' }).click()
       await heading(page, title ?? '').waitFor()
@@ -157,12 +155,7 @@ describe('the first visit', () => {
     const { cairn, path } = await startFirstServer()
     const page = await openAdministration({ cairn, path, refusals: ['400 POST /v1/setup'] })
     await page.getByRole('button', { name: 'Set up' }).click()
-    for (const fault of [
-      'Type your name',
-      'Type your email',
-      'Use at least 12',
-      'Give the workspace a name',
-    ]) {
+    for (const fault of ['Enter your name', 'Enter your email', 'Use at least 12', 'Enter a name']) {
       await page.getByText(fault).waitFor()
     }
 
@@ -180,7 +173,7 @@ describe('the first visit', () => {
     await setUp(await openAdministration({ cairn, path }))
 
     const page = await openAdministration({ cairn, path, refusals: ['404 POST /v1/setup/look-up'] })
-    await page.getByRole('heading', { name: 'This setup link does not work' }).waitFor()
+    await page.getByRole('heading', { name: 'This setup link is not valid' }).waitFor()
     await page.getByText('npx cairn setup-link').waitFor()
   })
 
@@ -203,14 +196,14 @@ describe('the first visit', () => {
     // The only one, in every tab.
     await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
     expect(await copiedCode(page, 'curl commands')).toBe(commands)
-    await page.getByRole('tab', { name: 'On a server' }).click()
+    await page.getByRole('tab', { name: 'Server' }).click()
     expect(await copiedCode(page, 'TypeScript for a server')).toContain(/'(pk_\w+)'/.exec(commands)?.[1])
-    expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
 
     await run('bash', ['-c', commands])
-    await panelOf(page).getByText('first_event has arrived in Onboarding').waitFor()
+    await panelOf(page).getByText('first_event received in Onboarding').waitFor()
     await page.reload()
-    await panelOf(page).getByText('first_event has arrived in Onboarding').waitFor()
+    await panelOf(page).getByText('first_event received in Onboarding').waitFor()
   })
 })
 
@@ -270,9 +263,9 @@ describe('the code for a first event', () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
-    await page.getByRole('tab', { name: 'In a browser' }).click()
+    await page.getByRole('tab', { name: 'Browser' }).click()
     await sendEvent(workspace)
-    await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
+    await panelOf(page).getByText('signed_up received in Onboarding').waitFor()
     await inspectState(page, 'first-event-arrived')
   })
 
@@ -283,8 +276,8 @@ describe('the code for a first event', () => {
         await owner.revokeServiceKey({ path: { key_id } })
       }
     })
-    await page.getByText('An owner or an admin of the workspace can make one.').waitFor()
-    expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
+    await page.getByText('An owner or admin of the workspace can create one.').waitFor()
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
   })
 })
 
@@ -292,9 +285,9 @@ describe('what is rejected before the first event', () => {
   it('appears on the page as it arrives, with its cause and fix, until an event is stored', async () => {
     const { cairn, page, workspace } = await openFirstEvent('curl')
     const { client, journey_id, secret_key } = workspace
-    await page.getByText('Cairn does not know the key, and cannot tell whose request it was').waitFor()
+    await page.getByText('With 401 unauthorized, the key is unknown').waitFor()
     const rejected = page.getByRole('list', { name: 'Rejected requests' })
-    const sums = page.getByRole('status', { name: 'Requests that are rejected' })
+    const sums = page.getByRole('status', { name: 'Live rejected requests' })
     const post = (body: string, key = secret_key) => {
       const headers = { 'x-service-key': key, 'content-type': 'application/json' }
       return cairn.fetch('/events/create', { method: 'POST', headers, body })
@@ -313,7 +306,7 @@ describe('what is rejected before the first event', () => {
 
     const counted = page.getByRole('list', { name: 'Contents not saved' })
     await post('{"journey_id": ')
-    await counted.getByText(/^invalid_json from key First secret key …\w{4} since \d\d:\d\d, once/).waitFor()
+    await counted.getByText(/^invalid_json from key First secret key …\w{4} since \d\d:\d\d/).waitFor()
     await counted.getByText('Create it with a JSON library').waitFor()
     const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
     const made = await owner.createServiceKey({ body: { kind: 'secret', name: 'Old server' } })
@@ -327,7 +320,7 @@ describe('what is rejected before the first event', () => {
     await page.getByRole('dialog').getByText('"user-10001"').waitFor()
     await page.goBack()
     await sendEvent(workspace)
-    await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
+    await panelOf(page).getByText('signed_up received in Onboarding').waitFor()
     await sums.waitFor({ state: 'detached' })
   })
 

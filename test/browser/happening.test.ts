@@ -105,7 +105,7 @@ describe('Events', () => {
 
     await page.getByRole('button', { name: /^renewed of/ }).click()
     const drawer = page.getByRole('dialog')
-    await drawer.getByText('at once').waitFor()
+    await drawer.getByText('at the time of receipt').waitFor()
     await page.keyboard.press('j')
     await drawer.getByText('"Praha"').waitFor()
     await page.keyboard.press('ArrowDown')
@@ -116,12 +116,12 @@ describe('Events', () => {
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?event_id=renewed&event=${first}`)}`)
     await drawer.getByText('"pro"').waitFor()
     await page.goBack()
-    await drawer.getByRole('button', { name: 'Only plan as here' }).click()
-    await page.getByText('1 of the 3 events that are shown have').waitFor()
+    await drawer.getByRole('button', { name: 'Filter by this plan' }).click()
+    await page.getByText('1 of 3 loaded events match').waitFor()
     await expect.poll(() => names(page)).toEqual(['Signed up'])
     expect(query(page)).toEqual({ variable: 'plan=pro' })
     await page.getByRole('button', { name: 'Export' }).click()
-    await page.getByText('An export is not filtered by the variable plan=pro').waitFor()
+    await page.getByText('Exports do not apply the filter variable plan=pro').waitFor()
     await page.keyboard.press('Escape')
     const counters = page.getByRole('region', { name: 'Events over time' })
     await counters.getByText('not filtered by variable').waitFor()
@@ -140,7 +140,7 @@ describe('Events', () => {
     expect(query(page)).toEqual({ variable: 'plan=pro' })
 
     await page.getByRole('button', { name: /^signed_up of/ }).click()
-    await drawer.getByRole('button', { name: 'Only this key' }).click()
+    await drawer.getByRole('button', { name: 'Filter by this key' }).click()
     await expect
       .poll(() => query(page))
       .toEqual({ variable: 'plan=pro', key_id: expect.stringMatching(/^key_/) })
@@ -149,7 +149,7 @@ describe('Events', () => {
 
     const aMinuteAgo = encodeURIComponent(new Date(begun_ms - 60_000).toISOString())
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?received_to=${aMinuteAgo}`)}`)
-    await page.getByRole('heading', { name: 'Nothing arrived' }).waitFor()
+    await page.getByRole('heading', { name: 'No events in this time range' }).waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByText('Occurred', { exact: true }).click()
     await expect.poll(() => names(page)).toEqual(['Signed up'])
@@ -164,27 +164,27 @@ describe('Events', () => {
     await expect.poll(() => names(page)).toEqual(['first'])
     await page.getByRole('button', { name: /^Live/ }).click()
     await event(id, 'second')
-    await page.getByRole('button', { name: 'Paused, 1 wait' }).waitFor()
+    await page.getByRole('button', { name: 'Resume (1 new)' }).waitFor()
     expect(await names(page)).toEqual(['first'])
-    await page.getByRole('button', { name: 'Paused, 1 wait' }).click()
+    await page.getByRole('button', { name: 'Resume (1 new)' }).click()
     await expect.poll(() => names(page)).toEqual(['second', 'first'])
 
     await page.getByRole('button', { name: /^first of/ }).press('Enter')
-    await page.getByRole('dialog').getByText('none were sent').waitFor()
+    await page.getByRole('dialog').getByText('None', { exact: true }).waitFor()
     await event(id, 'third')
     await page.keyboard.press('Escape')
     await expect.poll(async () => (await names(page)).includes('third') || (await waiting(page))).toBe(true)
-    expect(await page.getByText('More arrives than can be shown').count()).toBe(0)
+    expect(await page.getByText('Showing a sample').count()).toBe(0)
 
     const { client, journey_id } = workspace
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'burst' }))
-    const notice = page.getByText('More arrives than can be shown')
+    const notice = page.getByText('Showing a sample')
     const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
     // Continues for as long as one turn of the page takes.
     while (!(await notice.isVisible())) await client.createEvents({ body: { events } })
     await page.getByText(/0 rejected since/).waitFor()
     await notice.waitFor({ state: 'hidden' })
-    const again = page.getByRole('button', { name: 'Read the list again' })
+    const again = page.getByRole('button', { name: 'Reload list' })
     if (await again.isVisible()) {
       await again.click()
       await again.waitFor({ state: 'hidden' })
@@ -207,7 +207,7 @@ describe('Events', () => {
     await event(id, 'later')
     await expect.poll(async () => (await names(page))[0]).toBe('later')
     expect(await names(page)).toHaveLength(52)
-    expect(await page.getByText('More arrives than can be shown').count()).toBe(0)
+    expect(await page.getByText('Showing a sample').count()).toBe(0)
     expect(await page.getByText('Some events are missing').count()).toBe(0)
   })
 })
@@ -236,37 +236,37 @@ describe('What was refused', () => {
     const key = `First secret key …${secret_key.slice(-4)}`
     const notice = page.getByRole('alert')
     await notice.getByText(/^13 rejected since \d\d:00: 12 events, 1 request$/).waitFor()
-    await notice.getByText(/^Of 13 events received, 12 \(92\s%\) were rejected\./).waitFor()
+    await notice.getByText(/^Rejection rate: 92% of 13 received events\./).waitFor()
     await notice.getByText(`journey_archived from key ${key} since`).waitFor()
     await page.getByRole('link', { name: /^Events 13 rejected since/ }).waitFor()
     await inspectState(page, 'refused-notice')
-    await notice.getByRole('link', { name: 'See what was refused' }).click()
-    await heading(page, 'Refused').waitFor()
+    await notice.getByRole('link', { name: 'View rejected requests' }).click()
+    await heading(page, 'Rejected requests').waitFor()
 
     const shape = page.getByRole('button', { name: /^invalid_request \/evnt_id from key/ })
     await shape.getByText('is not a field that the contract knows').waitFor()
     await shape.click()
     await page.getByText('Fix the sender as the error describes').waitFor()
     await page.getByText('"evnt_id"').waitFor()
-    expect(await page.getByRole('button', { name: 'Try sending again' }).count()).toBe(0)
-    const archived = page.getByRole('button', { name: /^journey_archived from key.*12 times/ })
+    expect(await page.getByRole('button', { name: 'Preview replay' }).count()).toBe(0)
+    const archived = page.getByRole('button', { name: /^journey_archived from key.*12×/ })
     await archived.click()
-    const again = page.getByRole('button', { name: 'Try once more' })
-    await page.getByRole('button', { name: 'Try sending again' }).click()
-    await page.getByText('12 would still fail: journey_archived (12).').waitFor()
+    const again = page.getByRole('button', { name: 'Preview again' })
+    await page.getByRole('button', { name: 'Preview replay' }).click()
+    await page.getByText('12 would be rejected again: journey_archived (12).').waitFor()
     await client.restoreJourney({ path })
     await again.click()
     await page.getByText('12 would be stored.').waitFor()
-    await page.getByRole('button', { name: 'Send 12 again' }).click()
+    await page.getByRole('button', { name: 'Replay 12 requests' }).click()
     await page.getByText('12 stored.').waitFor()
     const stored = await client.listEvents({ query: { event_id: 'plan_chosen' } })
     expect(stored.data?.data).toHaveLength(12)
 
-    await page.getByRole('table', { name: 'Refusals' }).getByRole('button').first().click()
+    await page.getByRole('table', { name: 'Rejected requests' }).getByRole('button').first().click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText(/^stored/).waitFor()
-    await drawer.getByRole('button', { name: 'Try sending again' }).click()
-    await drawer.getByText('1 there already.').waitFor()
+    await drawer.getByRole('button', { name: 'Preview replay' }).click()
+    await drawer.getByText('1 would be duplicate.').waitFor()
     const latest = query(page).refusal
     expect(latest).toMatch(/^rfs_/)
     await page.keyboard.press('j')
@@ -306,10 +306,10 @@ describe('What was refused', () => {
     expect(kinds).toEqual({ events: 3, requests: 32, customers: 4 })
 
     const page = await open('overview')
-    const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
-    await arrivals.getByText(/^Data is arriving, and most of it is rejected\./).waitFor()
-    // In the last hour and in the last day.
-    const counts = '9 events received: 3 created, 3 duplicate, 3 rejected'
+    const arrivals = page.getByRole('region', { name: 'Incoming events' })
+    await arrivals.getByText(/^Events are arriving, but most are rejected\./).waitFor()
+    // Of the last hour and of the last day.
+    const counts = '9 received, 3 duplicates, 3 rejected'
     await expect.poll(() => arrivals.getByText('3 events created', { exact: true }).count()).toBe(2)
     await expect.poll(() => arrivals.getByText(counts, { exact: true }).count()).toBe(2)
     const whole = '32 requests, 4 registrations rejected'
@@ -319,10 +319,10 @@ describe('What was refused', () => {
       .getByRole('alert')
       .getByText(new RegExp(`^39 rejected since \\d\\d:00: ${all}$`))
       .waitFor()
-    await page.getByText('Of 9 events received, 3 (33').waitFor()
+    await page.getByText('Rejection rate: 33% of 9 received events').waitFor()
     await page.getByRole('link', { name: /^Events 39 rejected since/ }).waitFor()
-    const refused = page.getByRole('region', { name: 'What was refused' })
-    await refused.getByText(`Rejected in the last 24 hours: ${all}.`).waitFor()
+    const refused = page.getByRole('region', { name: 'Rejected requests' })
+    await refused.getByText(`In the last 24 hours: ${all}.`).waitFor()
     await refused.getByRole('cell', { name: all, exact: true }).waitFor()
     await inspectState(page, 'overview-rejected')
 
@@ -380,13 +380,13 @@ describe('What was refused', () => {
       [/^customer_not_found from key/, '"user-1"', 'send the customer_id that it returns'],
       [/^customer_not_in_journey from key/, `"${other}"`, 'is not enrolled in this journey'],
       [/^journey_not_found from key/, '"Onboarding"', 'Copy it from the journey’s page'],
-      [/^journey_archived from key/, `"${over}"`, 'Restore it on its page'],
+      [/^journey_archived from key/, `"${over}"`, 'Restore it on its settings page'],
       [/^occurred_at_in_future from key/, `"${ahead}"`, 'Correct the clock'],
       [/^message_id_conflict from key/, '"sign-up-1"', 'give a new event a new message_id'],
       [/^invalid_request \/customVariables from key/, '"pro"', 'does not match the contract'],
       [/^invalid_request \/occurred_at from key/, '"2026-11-20 09:00:00"', 'does not match the contract'],
       [/^invalid_request \/customer_type from key/, '"person"', 'does not match the contract'],
-      [/^event_too_large from key/, 'the beginning of 7', 'An event can have up to 64 KiB'],
+      [/^event_too_large from key/, 'truncated, 7', 'An event can have up to 64 KiB'],
     ]
     for (const [name, sent, cure] of found) {
       const group = page.getByRole('button', { name })
@@ -396,7 +396,7 @@ describe('What was refused', () => {
       await line.getByText(sent).first().waitFor()
       await group.click()
     }
-    expect(await page.getByRole('button', { name: / from key .*, once/ }).count()).toBe(found.length)
+    expect(await page.getByRole('button', { name: / from key / }).count()).toBe(found.length)
   })
 
   it('is not shown to viewers, who learn who can see it', async () => {

@@ -84,11 +84,11 @@ describe('the journeys', () => {
     const page = await open('journeys')
     await heading(page, 'Journeys').waitFor()
     await page.getByRole('button', { name: 'Create journey' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Create a journey' })
-    await dialog.getByText('A journey is a path that your customers take').waitFor()
-    await dialog.getByText('A customer is a contact, which is a person, or an account').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Create journey' })
+    await dialog.getByText('A journey is a funnel: a path that your customers take').waitFor()
+    await dialog.getByText('A customer is a contact (a person) or an account').waitFor()
     await dialog.getByRole('button', { name: 'Create journey' }).click()
-    await dialog.getByText('Give the journey a name.').waitFor()
+    await dialog.getByText('Enter a name.').waitFor()
     await inspectState(page, 'journey-new')
     await dialog.getByRole('textbox', { name: 'Description' }).fill('From trial to contract.')
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
@@ -121,7 +121,7 @@ describe('the journeys', () => {
     const page = await open('journeys')
     await choose(page, 'Archive')
     const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
-    await archiving.getByText('programs that send to it are refused').waitFor()
+    await archiving.getByText('requests to it are rejected').waitFor()
     await inspectState(page, 'journey-archive')
     await archiving.getByRole('button', { name: 'Cancel' }).click()
     expect((await storedJourney())?.status).toBe('active')
@@ -227,7 +227,7 @@ describe('the journeys', () => {
     const person = await signUp(cairn, workspace, 'viewer')
     const { page } = await openJourney({ person })
     await page.getByText('Invited a colleague').waitFor()
-    await page.getByText('An owner or an admin of the workspace can change this journey.').waitFor()
+    await page.getByText('An owner or admin of the workspace can change this journey.').waitFor()
     await inspectState(page, 'journey-viewer')
     for (const path of ['', '/journeys']) {
       if (path) await page.getByRole('link', { name: 'All journeys' }).click()
@@ -255,7 +255,7 @@ describe('a journey', () => {
     const page = await open('journeys/jrn_00000000000000000000000000', {
       refusals: ['404 GET /v1/journeys/{id}'],
     })
-    await page.getByText('There is no such journey').waitFor()
+    await page.getByText('Journey not found').waitFor()
     await inspectState(page, 'journey-missing')
     await page.getByRole('link', { name: 'All journeys' }).click()
     await heading(page, 'Journeys').waitFor()
@@ -271,7 +271,7 @@ describe('a journey', () => {
       await page.keyboard.type(event_id)
       await page.getByRole('textbox', { name: `Display name of step ${index + 1}` }).fill(name)
     }
-    await page.getByText('There are unsaved changes.').waitFor()
+    await page.getByText('Unsaved changes.').waitFor()
     await save(page)
 
     const expected = { name: 'Überfahrt <b>1</b> 🚢', description: 'First line\nSecond line', steps }
@@ -291,12 +291,12 @@ describe('a journey', () => {
       const { page } = await openJourney({ reducedMotion })
       // So high that the page does not scroll by itself, as it does near the edges of the window.
       await page.setViewportSize({ width: 1440, height: 1600 })
-      await drag(page, 'Drag Paid', 'Drag Signed up', 'It would now be step 1 of 3.')
+      await drag(page, 'Drag Paid', 'Drag Signed up', 'Moved to step 1 of 3.')
       await page.getByRole('button', { name: 'Move Paid up' }).and(page.locator('[aria-disabled]')).waitFor()
       await save(page)
       expect(await storedEventIds()).toEqual(['paid', 'signed_up', 'invited'])
 
-      await drag(page, 'Drag Paid', 'Drag Invited a colleague', 'It would now be step 3 of 3.')
+      await drag(page, 'Drag Paid', 'Drag Invited a colleague', 'Moved to step 3 of 3.')
       await page
         .getByRole('button', { name: 'Move Paid down' })
         .and(page.locator('[aria-disabled]'))
@@ -311,11 +311,11 @@ describe('a journey', () => {
     const said = (text: string) => page.getByText(text).waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Drag Signed up' }).focus()
     await page.keyboard.press('Space')
-    await said('You have lifted Signed up, step 1 of 3.')
+    await said('Grabbed Signed up, step 1 of 3.')
     await page.keyboard.press('ArrowDown')
-    await said('It would now be step 2 of 3.')
+    await said('Moved to step 2 of 3.')
     await page.keyboard.press('ArrowDown')
-    await said('It would now be step 3 of 3.')
+    await said('Moved to step 3 of 3.')
     await page.keyboard.press('Space')
     await said('Signed up is now step 3 of 3.')
     await save(page)
@@ -324,9 +324,9 @@ describe('a journey', () => {
     await page.getByRole('button', { name: 'Drag Signed up' }).focus()
     await page.keyboard.press('Space')
     await page.keyboard.press('ArrowUp')
-    await said('It would now be step 2 of 3.')
+    await said('Moved to step 2 of 3.')
     await page.keyboard.press('Escape')
-    await said('Signed up stays step 3.')
+    await said('Canceled. Signed up is still step 3.')
     await page.getByRole('status').getByText('Saved.').waitFor()
   })
 
@@ -351,7 +351,7 @@ describe('a journey', () => {
     await field.fill('signed_up')
     await page.getByRole('button', { name: 'Save changes' }).click()
 
-    await page.getByText('Step 1 has this event_id already').waitFor()
+    await page.getByText('Step 1 already has this event_id').waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true)
     expect(await storedJourney()).toEqual(before)
@@ -383,7 +383,7 @@ describe('a journey', () => {
     await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('x'.repeat(255))
     await page.getByRole('combobox', { name: 'event_id of step 2' }).fill('')
     await page.getByRole('button', { name: 'Save changes' }).click()
-    await page.getByText('Name the event that reaches this step.').waitFor()
+    await page.getByText('Enter the event_id that reaches this step.').waitFor()
     await inspectState(page, 'journey-faults')
   })
 })
@@ -424,10 +424,10 @@ describe('unsaved changes of a journey', () => {
     await reload
     expect(await description(page).inputValue()).toBe('Not saved yet')
     await page.getByRole('button', { name: 'Discard changes' }).click()
-    await page.getByText('Nothing to save.').waitFor()
+    await page.getByText('No changes.').waitFor()
     expect(await description(page).inputValue()).toBe('')
     await page.reload()
-    await page.getByText('Nothing to save.').waitFor()
+    await page.getByText('No changes.').waitFor()
   })
 
   it('are kept where the server refuses them', async () => {
@@ -510,7 +510,7 @@ describe('two tabs', () => {
     await heading(here, 'Welcome').waitFor()
     await here.getByText('This journey is archived').waitFor()
     expect(await here.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Welcome')
-    await here.getByText('Nothing to save.').waitFor()
+    await here.getByText('No changes.').waitFor()
   })
 })
 

@@ -97,16 +97,16 @@ describe('An invitation', () => {
     await page.getByRole('option', { name: 'Admin' }).click()
     await field(dialog, 'Email').press('Enter')
 
-    const made = page.getByRole('dialog', { name: `Link for ${email}` })
-    const link = await field(made, 'Link of the invitation').inputValue()
+    const made = page.getByRole('dialog', { name: `Invitation for ${email}` })
+    const link = await field(made, 'Invitation link').inputValue()
     expect(link).toMatch(`${cairn.url}/admin/invitation#token=invitation_`)
-    await made.getByRole('button', { name: 'Copy the link of the invitation' }).click()
+    await made.getByRole('button', { name: 'Copy invitation link' }).click()
     await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
     await page.keyboard.press('Escape')
-    expect(await field(made, 'Link of the invitation').inputValue()).toBe(link)
+    expect(await field(made, 'Invitation link').inputValue()).toBe(link)
     await made.getByRole('button', { name: 'Done' }).click()
-    const invitations = page.getByRole('table', { name: 'Open invitations' })
+    const invitations = page.getByRole('table', { name: 'Pending invitations' })
     await invitations.getByText(email, { exact: true }).waitFor()
     await made.waitFor({ state: 'hidden' })
     expect(await page.content()).not.toContain(link.split('_')[1])
@@ -117,11 +117,11 @@ describe('An invitation', () => {
       refusals: [nobody],
     })
     await heading(guest, `Join ${await nameOf(workspace)}`).waitFor()
-    await guest.getByText('You will be an admin').waitFor()
+    await guest.getByText('As an admin, you').waitFor()
     expect(guest.url()).toBe(`${cairn.url}/admin/invitation`)
     expect(await field(guest, 'Email').inputValue()).toBe(email)
     await guest.getByRole('button', { name: 'Create account and join' }).click()
-    await guest.getByText('Type your name').waitFor()
+    await guest.getByText('Enter your name').waitFor()
     await field(guest, 'Your name').fill('Ada Lovelace')
     await guest.getByLabel(/^Password/).fill('an engine of numbers')
     await guest.getByRole('button', { name: 'Create account and join' }).click()
@@ -148,11 +148,13 @@ describe('An invitation', () => {
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'journeys')}`)
     expect(await page.getByRole('button', { name: 'Create journey' }).count()).toBe(0)
 
-    await page.getByRole('button', { name: `Workspace ${second}, switch to another` }).click()
+    await page.getByRole('button', { name: `Workspace ${second}, switch workspace` }).click()
     await page.getByRole('menuitem', { name: first }).click()
     await heading(page, 'Send your first event').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(other, 'first-event')}`)
-    await page.getByRole('button', { name: `Workspace ${first}, switch, rename or make another` }).waitFor()
+    await page
+      .getByRole('button', { name: `Workspace ${first}, switch, manage or create workspaces` })
+      .waitFor()
   })
 
   it('accepts a person who signs in for it, and nobody else', async () => {
@@ -179,12 +181,12 @@ describe('An invitation', () => {
     await field(page, 'Your name').fill('Mallory')
     await page.getByLabel(/^Password/).fill('an engine of numbers')
     await page.getByRole('button', { name: 'Create account and join' }).click()
-    await page.getByRole('alert', { name: 'No account was made' }).waitFor()
+    await page.getByRole('alert', { name: 'The account was not created' }).waitFor()
 
-    await page.getByRole('button', { name: 'I have an account already' }).click()
+    await page.getByRole('button', { name: 'I already have an account' }).click()
     await page.getByText('Sign in to join').waitFor()
-    await page.getByRole('button', { name: 'I have no account yet' }).click()
-    await page.getByRole('button', { name: 'I have an account already' }).click()
+    await page.getByRole('button', { name: 'Create a new account' }).click()
+    await page.getByRole('button', { name: 'I already have an account' }).click()
     await page.getByLabel(/^Password/).fill(person.password)
     await page.getByRole('button', { name: 'Sign in and join' }).click()
     await heading(page, 'Journeys').waitFor()
@@ -212,23 +214,23 @@ describe('An invitation', () => {
 
     const refusals = [nobody, '404 POST /v1/invitations/look-up']
     const again = await openAdministration({ cairn, path, refusals })
-    await heading(again, 'This invitation does not work').waitFor()
-    await again.getByText('Ask an owner or an admin of the workspace to invite you again').waitFor()
+    await heading(again, 'This invitation is not valid').waitFor()
+    await again.getByText('ask an owner or admin of the workspace for a new one').waitFor()
   })
 
   it('is revoked after a confirmation, and its link stops working', async () => {
     const email = newEmail()
     const path = await invite(email)
     const page = await open(owner, 'members')
-    await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click()
-    const dialog = page.getByRole('dialog', { name: 'Revoke the invitation?' })
+    await page.getByRole('button', { name: `Revoke invitation of ${email}` }).click()
+    const dialog = page.getByRole('dialog', { name: 'Revoke invitation?' })
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('No pending invitations.').waitFor()
 
     const refusals = [nobody, '404 POST /v1/invitations/look-up']
     await heading(
       await openAdministration({ cairn, path, refusals }),
-      'This invitation does not work',
+      'This invitation is not valid',
     ).waitFor()
   })
 
@@ -237,7 +239,7 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: 'Invite' }).click()
     const dialog = page.getByRole('dialog')
     await field(dialog, 'Email').fill(owner.email)
-    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByRole('button', { name: 'Create invitation link' }).click()
     const alert = dialog.getByRole('alert', { name: 'The person is already a member' })
     await alert.getByText('Change the role of the member instead.').waitFor()
     expect(await field(dialog, 'Email').inputValue()).toBe(owner.email)
@@ -322,14 +324,14 @@ describe('A role', () => {
     const ada = await member('Ada Lovelace', 'owner')
     const page = await open(ada, 'members', [])
     await chooseRole(page, ada, 'Viewer')
-    const dialog = page.getByRole('dialog', { name: 'Become a viewer?' })
-    await dialog.getByText('You cannot take this back yourself').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Change your role to viewer?' })
+    await dialog.getByText('You cannot undo this yourself').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await roleField(page, ada).inputValue()).toBe('Owner')
 
     await chooseRole(page, ada, 'Viewer')
-    await dialog.getByRole('button', { name: 'Change my role' }).click()
+    await dialog.getByRole('button', { name: 'Change role' }).click()
     await rowOf(page, ada).getByText('Viewer', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Invite' }).waitFor({ state: 'hidden' })
   })
@@ -367,31 +369,31 @@ describe('A member', () => {
     const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()
     const page = await open(owner, 'members')
-    await chooseAction(page, ada, 'Remove from the workspace')
+    await chooseAction(page, ada, 'Remove from workspace…')
     const dialog = page.getByRole('dialog', { name: 'Remove Ada Lovelace?' })
     await dialog.getByText('loses access').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await rowOf(page, ada).waitFor({ state: 'hidden' })
 
     await hers.getByRole('link', { name: 'Customers' }).click()
-    await heading(hers, 'There is no such workspace').waitFor()
-    await hers.getByText(`Or ${ada.email} is no member of it`).waitFor()
+    await heading(hers, 'Workspace not found').waitFor()
+    await hers.getByText(`or ${ada.email} is not a member of it`).waitFor()
   })
 
   it('leaves by their own choice', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const page = await open(ada, 'members')
-    await chooseAction(page, ada, 'Leave the workspace')
+    await chooseAction(page, ada, 'Leave workspace…')
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
-    await heading(page, 'You are a member of no workspace').waitFor()
+    await heading(page, 'You are not a member of any workspace').waitFor()
   })
 
   it('who is the last owner can be neither demoted nor removed', async () => {
     const page = await open(owner, 'members', ['409 PATCH /v1/members/{id}', '409 DELETE /v1/members/{id}'])
     const attempts = [
-      { begin: () => chooseRole(page, owner, 'Viewer'), confirm: 'Change my role' },
+      { begin: () => chooseRole(page, owner, 'Viewer'), confirm: 'Change role' },
       {
-        begin: () => chooseAction(page, owner, 'Leave the workspace'),
+        begin: () => chooseAction(page, owner, 'Leave workspace…'),
         confirm: 'Leave',
       },
     ]
@@ -412,14 +414,14 @@ describe('A member who has forgotten the password', () => {
   it('gets a new one by a link that is shown once, and is signed in with it', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const page = await open(owner, 'members')
-    await chooseAction(page, ada, 'Link for a new password')
-    const asked = page.getByRole('dialog', { name: 'New password for Ada Lovelace' })
-    await asked.getByText('all their sessions end').waitFor()
-    await asked.getByRole('button', { name: 'Make the link' }).click()
-    const made = page.getByRole('dialog', { name: `Link for ${ada.email}` })
-    const link = await field(made, 'Link for a new password').inputValue()
+    await chooseAction(page, ada, 'Create password reset link…')
+    const asked = page.getByRole('dialog', { name: 'Reset password of Ada Lovelace?' })
+    await asked.getByText('ends all their sessions').waitFor()
+    await asked.getByRole('button', { name: 'Create link' }).click()
+    const made = page.getByRole('dialog', { name: `Password reset link for ${ada.email}` })
+    const link = await field(made, 'Password reset link').inputValue()
     expect(link).toMatch(`${cairn.url}/admin/password#token=password_`)
-    await made.getByRole('button', { name: 'Copy the link for a new password' }).click()
+    await made.getByRole('button', { name: 'Copy password reset link' }).click()
     await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
     await page.keyboard.press('Escape')
@@ -431,15 +433,15 @@ describe('A member who has forgotten the password', () => {
       cairn,
       path: link.replace(`${cairn.url}/admin`, ''),
     })
-    await heading(guest, 'New password').waitFor()
+    await heading(guest, 'Reset password').waitFor()
     await guest.getByText('For the account of Ada Lovelace').waitFor()
     expect(guest.url()).toBe(`${cairn.url}/admin/password`)
     expect(await field(guest, 'Email').inputValue()).toBe(ada.email)
     await guest.getByLabel(/^New password/).fill('too short')
-    await guest.getByRole('button', { name: 'Set the password' }).click()
+    await guest.getByRole('button', { name: 'Set password' }).click()
     await guest.getByText('Use at least 12 characters').waitFor()
     await guest.getByLabel(/^New password/).fill('an engine of numbers')
-    await guest.getByRole('button', { name: 'Set the password' }).click()
+    await guest.getByRole('button', { name: 'Set password' }).click()
     await heading(guest, 'Send your first event').waitFor()
     expect((await ada.fetch('GET /session')).status).toBe(401)
     await expect(signIn(cairn, { ...ada, password: 'an engine of numbers' })).resolves.toBeDefined()
@@ -448,7 +450,7 @@ describe('A member who has forgotten the password', () => {
   it('is told what to do if the link is not valid, or has expired in the meantime', async () => {
     const refusals = ['404 POST /v1/password-links/look-up']
     const gone = await openAdministration({ cairn, path: '/password#token=password_gone', refusals })
-    await heading(gone, 'This link does not work').waitFor()
+    await heading(gone, 'This link is not valid').waitFor()
 
     const ada = await member('Ada Lovelace', 'viewer')
     const { data } = await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
@@ -456,17 +458,17 @@ describe('A member who has forgotten the password', () => {
     const page = await openAdministration({ cairn, path, refusals: ['404 POST /v1/password-links/use'] })
     await page.getByLabel(/^New password/).fill('an engine of numbers')
     await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
-    await page.getByRole('button', { name: 'Set the password' }).click()
-    await page.getByRole('alert').filter({ hasText: 'the password is as it was' }).waitFor()
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByRole('alert').filter({ hasText: 'the password was not changed' }).waitFor()
   })
 
   it('is helped by an operator if workspaces have different owners', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     await addMember(cairn, await cairn.workspace(), ada, 'viewer')
     const page = await open(owner, 'members', ['409 POST /v1/members/{id}/password-link'])
-    await chooseAction(page, ada, 'Link for a new password')
+    await chooseAction(page, ada, 'Create password reset link…')
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByRole('button', { name: 'Create link' }).click()
     await dialog.getByRole('alert').getByText('cairn member set-password').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await dialog.waitFor({ state: 'hidden' })
@@ -499,7 +501,7 @@ describe('An admin', () => {
     const { person_id } = alan
     await owner.client().updateMember({ path: { person_id }, body: { role: 'owner' } })
 
-    await chooseAction(page, alan, 'Remove from the workspace')
+    await chooseAction(page, alan, 'Remove from workspace…')
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await dialog.getByRole('alert').getByText('only owners manage owners').waitFor()

@@ -11,7 +11,7 @@ import { heading, screenPath } from './screens.ts'
 
 /** A name of invisible characters. */
 const invisible = '\u200b \u2060'
-const rule = 'Use a character that can be seen; blanks alone are no name.'
+const rule = 'Use at least one visible character.'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -68,8 +68,8 @@ describe('A name that nobody can see', () => {
     await page.getByRole('button', { name: 'Create journey' }).click()
     await inDialog('Create journey')
     for (const [item, submit] of [
-      ['New workspace', 'Make the workspace'],
-      ['Rename this one', 'Rename'],
+      ['Create workspace…', 'Create workspace'],
+      ['Rename workspace…', 'Rename'],
     ] as const) {
       await page.getByRole('button', { name: /^Workspace / }).click()
       await page.getByRole('menuitem', { name: item }).click()
@@ -126,7 +126,7 @@ describe('A name that nobody can see', () => {
     await page.getByRole('combobox', { name: `Role of ${name} ${owner.email}` }).waitFor()
     expect(await page.title()).toBe(`Members · ${name} · Cairn`)
     await page.getByRole('button', { name: `Actions for ${name} ${owner.email}` }).click()
-    await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+    await page.getByRole('menuitem', { name: 'Leave workspace…' }).click()
     await page
       .getByRole('dialog', { name: `Leave ${name}?` })
       .getByRole('button', { name: 'Cancel' })
@@ -134,7 +134,7 @@ describe('A name that nobody can see', () => {
     await page.getByRole('button', { name: `${name} ${owner.email}, account and sign out` }).click()
     await page.getByRole('menu').getByText(name, { exact: true }).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: `Workspace ${name}, switch, rename or make another` }).click()
+    await page.getByRole('button', { name: `Workspace ${name}, switch, manage or create workspaces` }).click()
     await page.getByRole('menuitem', { name: `${name} ${workspace.workspace_id}` }).waitFor()
     await page.keyboard.press('Escape')
 

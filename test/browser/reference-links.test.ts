@@ -40,7 +40,7 @@ describe('The interface leads into the API reference', () => {
     const refusals = ['409 DELETE /v1/members/{id}']
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
     await page.getByRole('button', { name: 'Actions for' }).click()
-    await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+    await page.getByRole('menuitem', { name: 'Leave workspace…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Leave' }).click()
     const [explained] = await Promise.all([

@@ -42,7 +42,7 @@ async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
 function shownNames(page: Page): Promise<string[]> {
   const names = page
     .getByRole('table', { name: 'Service keys' })
-    .getByRole('button', { name: /details of the key/ })
+    .getByRole('button', { name: /details of key/ })
   return names.locator('span[data-truncate]').allTextContents()
 }
 
@@ -52,7 +52,7 @@ function rowOf(page: Page, token: string): Locator {
 
 /** Opens the details of a key. */
 async function openDetails(page: Page, token: string): Promise<Locator> {
-  const button = rowOf(page, token).getByRole('button', { name: /details of the key/ })
+  const button = rowOf(page, token).getByRole('button', { name: /details of key/ })
   await button.click()
   return page.locator(`[id="${await button.getAttribute('aria-controls')}"]`)
 }
@@ -84,7 +84,7 @@ async function answerTo(key: string, origin?: string) {
 /** Opens the dialog that creates a key. */
 async function openNewKey(page: Page, kind: 'Publishable' | 'Secret', name: string): Promise<Locator> {
   await page.getByRole('button', { name: 'Create key' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Create a service key' })
+  const dialog = page.getByRole('dialog', { name: 'Create service key' })
   await dialog.getByRole('radio', { name: `${kind}, for` }).check()
   await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
   return dialog
@@ -117,7 +117,7 @@ describe('a new secret key', () => {
     expect(await answerTo(token)).toBe(200)
     await inspectState(page, 'key-made-secret')
     await made.getByRole('button', { name: 'Copy key' }).click()
-    await made.getByText('The key is copied.').waitFor()
+    await made.getByText('Key copied.').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
     await made.getByRole('button', { name: 'Done' }).click()
     await made.waitFor({ state: 'hidden' })
@@ -192,7 +192,7 @@ describe('a new publishable key', () => {
     await page.getByRole('status').getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
     await rowOf(page, token)
-      .getByRole('button', { name: /details of the key/ })
+      .getByRole('button', { name: /details of key/ })
       .click()
     await page.getByText(token).waitFor({ state: 'hidden' })
   })
@@ -207,7 +207,7 @@ describe('a new publishable key', () => {
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByLabel('Allowed origins').press('Backspace')
     await typeOrigins(dialog, 'https://*.example.com')
-    await dialog.getByText('stands for many origins').waitFor()
+    await dialog.getByText('contains a wildcard').waitFor()
     expect(await storedKeys()).toHaveLength(2)
 
     await dialog.getByLabel('Allowed origins').press('Backspace')
@@ -223,17 +223,17 @@ describe('a new publishable key', () => {
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()
     await page.getByRole('option', { name: 'On a date' }).click()
     await dialog.getByRole('combobox', { name: 'Rate limit' }).click()
-    await page.getByRole('option', { name: 'A limit of its own' }).click()
-    await dialog.getByRole('textbox', { name: 'Events a second' }).fill('')
+    await page.getByRole('option', { name: 'Custom' }).click()
+    await dialog.getByRole('textbox', { name: 'Events per second' }).fill('')
     await dialog.getByRole('button', { name: 'Create key' }).click()
-    for (const fault of ['Give the key a name', 'Choose the day', 'A whole number from 1 to 1,000,000']) {
+    for (const fault of ['Enter a name', 'Enter the day', 'Enter a whole number from 1 to 1,000,000']) {
       await dialog.getByText(fault).waitFor()
     }
     await inspectState(page, 'key-new-faults')
 
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Short-lived')
     await dialog.getByRole('textbox', { name: 'Expiry date' }).fill('31 Dec 2099')
-    await dialog.getByRole('textbox', { name: 'Events a second' }).fill('20')
+    await dialog.getByRole('textbox', { name: 'Events per second' }).fill('20')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog', { name: 'Your new publishable key “Short-lived”' }).waitFor()
     const [key] = await storedKeys()
@@ -254,14 +254,14 @@ describe('a key', () => {
     await dialog.getByRole('combobox', { name: 'Rate limit' }).click()
     await page.getByRole('option', { name: 'No limit' }).click()
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()
-    await page.getByRole('option', { name: '30 days from now' }).click()
+    await page.getByRole('option', { name: 'In 30 days' }).click()
     await inspectState(page, 'key-edit')
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await dialog.waitFor({ state: 'hidden' })
 
     await rowOf(page, key).getByText('Website').first().waitFor()
     const details = await openDetails(page, key)
-    for (const fact of ['https://app.example.com', 'no limit', 'in 29 days']) {
+    for (const fact of ['https://app.example.com', 'No limit', 'in 29 days']) {
       await details.getByText(fact).waitFor()
     }
     expect(await answerTo(key, 'https://elsewhere.example.com')).toBe(403)
@@ -278,14 +278,14 @@ describe('a key', () => {
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
 
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
-    await made.getByText(`The old key, …${old.slice(-4)}, works for 1 more hour`).waitFor()
+    await made.getByText(`The old key, …${old.slice(-4)}, works for up to 1 more hour`).waitFor()
     const token = await madeToken(made)
     expect(await answerTo(token)).toBe(200)
     expect(await answerTo(old)).toBe(200)
     await made.getByRole('button', { name: 'Copy key' }).click()
     await made.getByRole('button', { name: 'Done' }).click()
     await (await openDetails(page, old)).getByText(/in 59 minutes/).waitFor()
-    await (await openDetails(page, token)).getByText('never', { exact: true }).last().waitFor()
+    await (await openDetails(page, token)).getByText('Never', { exact: true }).last().waitFor()
     const expiry = (await storedKeys()).find(({ last_four }) => last_four === old.slice(-4))?.expires_at
     const left_s = (Date.parse(expiry ?? '') - Date.now()) / 1000
     expect(left_s).toBeGreaterThan(3500)
@@ -309,7 +309,7 @@ describe('a key', () => {
     await choose(page, workspace.secret_key, 'Revoke')
     const question = page.getByRole('dialog', { name: 'Revoke First secret key?' })
     await question
-      .getByText(`Every program that sends the key …${workspace.secret_key.slice(-4)} is refused at once`)
+      .getByText(`All requests with the key …${workspace.secret_key.slice(-4)} will be rejected immediately`)
       .waitFor()
     await inspectState(page, 'key-revoke')
     await question.getByRole('button', { name: 'Cancel' }).click()
@@ -397,7 +397,7 @@ describe('the list of keys', () => {
   it('can be read but not changed by a viewer, whom the server refuses too', async () => {
     const person = await signUp(cairn, workspace, 'viewer')
     const page = await openKeys({ person })
-    await page.getByText('An owner or an admin of the workspace can create and change keys.').waitFor()
+    await page.getByText('An owner or admin of the workspace can create and change keys.').waitFor()
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
     expect(await page.getByRole('button', { name: /^(Actions|Create)/ }).count()).toBe(0)
     await inspectState(page, 'keys-viewer')

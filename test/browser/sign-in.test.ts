@@ -67,21 +67,21 @@ describe('Signing in', () => {
     const page = await openAdministration({ cairn, path: '/', refusals: [nobody] })
     await heading(page, 'This server has not been set up').waitFor()
     await page.getByText('npx cairn setup-link', { exact: true }).waitFor()
-    await page.getByText('stands in that start’s output').waitFor()
+    await page.getByText('in the output of its first start').waitFor()
     expect(await page.getByRole('textbox').count()).toBe(0)
     await inspectState(page, 'not-set-up')
 
     const person = await newPerson(cairn)
     await page.reload()
     await sendSignIn(page, person)
-    await heading(page, 'You are a member of no workspace').waitFor()
+    await heading(page, 'You are not a member of any workspace').waitFor()
   })
 
   it('reports what is missing before it sends anything', async () => {
     const page = await openAdministration({ cairn, path: '/sign-in', refusals: [nobody] })
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Type the email of your account').waitFor()
-    await page.getByText('Type your password').waitFor()
+    await page.getByText('Enter your email').waitFor()
+    await page.getByText('Enter your password').waitFor()
   })
 
   it('says how long to wait after too many attempts, and works again then', async () => {
@@ -139,7 +139,7 @@ describe('Signing in', () => {
     const person = await newPerson(cairn)
     const page = await openAdministration({ cairn, path: '/', refusals: [nobody] })
     await sendSignIn(page, person)
-    await heading(page, 'You are a member of no workspace').waitFor()
+    await heading(page, 'You are not a member of any workspace').waitFor()
     await page.getByText(`You are signed in as ${person.email}`).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await heading(page, 'Sign in').waitFor()
@@ -152,7 +152,7 @@ describe('Signing in', () => {
       signedIn: owner.headers,
       path: screenPath(foreign, 'journeys'),
     })
-    await heading(page, 'There is no such workspace').waitFor()
+    await heading(page, 'Workspace not found').waitFor()
     await page.getByRole('listitem').getByRole('link').click()
     await heading(page, 'Journeys').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'journeys')}`)
@@ -301,17 +301,17 @@ describe('A session that ends in the middle of work', () => {
       refusals: ['401 POST /v1/invitations'],
     })
     await page.getByRole('button', { name: 'Invite' }).click()
-    const invitation = page.getByRole('dialog', { name: 'Invite somebody' })
+    const invitation = page.getByRole('dialog', { name: 'Invite member' })
     await invitation.getByLabel('Email').fill('ada@example.com')
     now_ms += 12 * hour_ms
 
-    await invitation.getByRole('button', { name: 'Make the link' }).click()
+    await invitation.getByRole('button', { name: 'Create invitation link' }).click()
     await sendSignIn(signInDialog(page), owner)
     await signInDialog(page).waitFor({ state: 'hidden' })
 
     expect(await invitation.getByLabel('Email').inputValue()).toBe('ada@example.com')
-    await invitation.getByRole('button', { name: 'Make the link' }).click()
-    await page.getByRole('dialog', { name: 'Link for ada@example.com' }).waitFor()
+    await invitation.getByRole('button', { name: 'Create invitation link' }).click()
+    await page.getByRole('dialog', { name: 'Invitation for ada@example.com' }).waitFor()
   })
 
   it('reads what it could not read, once the person has signed in again', async () => {
@@ -345,7 +345,7 @@ describe('A session that ends in the middle of work', () => {
     await page.getByRole('button', { name: 'Save changes' }).click()
 
     page.on('dialog', (dialog) => dialog.accept())
-    await signInDialog(page).getByRole('button', { name: 'Sign in as somebody else' }).click()
+    await signInDialog(page).getByRole('button', { name: 'Sign in as someone else' }).click()
     await heading(page, 'Sign in').waitFor()
     await sendSignIn(page, other)
 
@@ -428,7 +428,7 @@ describe('The own password', () => {
     await page.getByText('Use at least 12 characters').waitFor()
     await fresh.fill(password)
     await change.click()
-    await page.getByText('This is not your current password').waitFor()
+    await page.getByText('Wrong password').waitFor()
     expect(await current.getAttribute('aria-invalid')).toBe('true')
     expect(await fresh.inputValue()).toBe(password)
 

@@ -1,9 +1,9 @@
-/** What to do about what was refused with a code, and whether sending it again can help then. */
+/** How to fix rejected requests with a code, and whether replaying them can then succeed. */
 export type Cure = { text: string; canSendAgain: boolean }
 
 const cures: Record<string, Cure> = {
   customer_not_found: {
-    text: 'Call initializeCustomer with this journey_id before the event, and send the customer_id that it returns, not your own identifier or one of another workspace. Once the customer exists, you can replay requests with its customer_id.',
+    text: 'Call initializeCustomer with this journey_id before the event, and send the customer_id that it returns, not your own identifier or one from another workspace. Once the customer exists, you can replay requests with its customer_id.',
     canSendAgain: true,
   },
   customer_not_in_journey: {
@@ -15,7 +15,7 @@ const cures: Record<string, Cure> = {
     canSendAgain: true,
   },
   journey_archived: {
-    text: 'The journey is archived and accepts no events. Restore it on its page and replay, or stop sending.',
+    text: 'The journey is archived and accepts no events. Restore it on its settings page and replay, or stop sending.',
     canSendAgain: true,
   },
   occurred_at_in_future: {
@@ -31,15 +31,15 @@ const cures: Record<string, Cure> = {
     canSendAgain: false,
   },
   invalid_json: {
-    text: 'The body is not unambiguous JSON. Create it with a JSON library such as JSON.stringify instead of by hand, and check for quotes that a shell has removed. The response to the program says where the error is.',
+    text: 'The body is not valid JSON, or it is ambiguous. Create it with a JSON library such as JSON.stringify instead of by hand, and check for quotes that a shell has removed. The response to the program says where the error is.',
     canSendAgain: false,
   },
   unsupported_media_type: {
-    text: 'Send the header content-type: application/json, and the body in UTF-8, plain or gzipped. curl sends another content-type unless it is told.',
+    text: 'Send the header content-type: application/json, and the body in UTF-8, plain or gzipped. curl sends another content-type by default.',
     canSendAgain: false,
   },
   body_too_large: {
-    text: 'Send less at once, for example a batch in several parts. The reference has the limit of each operation.',
+    text: 'Send less at once, for example a batch in several parts. The API reference has the limit of each operation.',
     canSendAgain: false,
   },
   unauthorized: {
@@ -51,12 +51,12 @@ const cures: Record<string, Cure> = {
     canSendAgain: false,
   },
   event_too_large: {
-    text: 'An event can have up to 64 KiB. Send less in its variables, or an identifier of the large data.',
+    text: 'An event can have up to 64 KiB. Send fewer custom variables, or a reference to the data instead of the data.',
     canSendAgain: false,
   },
 }
 
-/** Also for the codes of a later server. */
+/** Also handles codes of newer servers. */
 export function cureOf(code: string): Cure {
   return cures[code] ?? { text: 'The API reference explains this code.', canSendAgain: true }
 }

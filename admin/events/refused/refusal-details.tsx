@@ -4,14 +4,15 @@ import { useKeyName } from '../../keys/key-name.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { Identifier } from '../../parts/identifier.tsx'
 import { Instant } from '../../parts/instant.tsx'
+import { exactText } from '../../parts/instant-text.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { countText } from '../../parts/number-text.ts'
-import { exactText } from '../event-drawer.tsx'
+
 import { cureOf } from './cures.ts'
 
 type Refusal = Schemas['Refusal']
 
-/** What to do about a code, and where the reference says more. */
+/** How to fix a code, with a link to the reference. */
 export function CureText({ code }: { code: string }) {
   return (
     <Text size="sm" maw="46rem">
@@ -23,7 +24,7 @@ export function CureText({ code }: { code: string }) {
   )
 }
 
-/** What is wrong in its form, field by field; nothing where that is not why it was refused. */
+/** The validation errors by field; renders nothing if the request was rejected for another reason. */
 export function FaultList({
   refusal: { errors, errors_omitted },
 }: {
@@ -45,7 +46,7 @@ export function FaultList({
   )
 }
 
-/** All that is kept of a refusal. */
+/** All details of a rejected request. */
 export function RefusalDetails({ refusal }: { refusal: Refusal }) {
   const keyName = useKeyName(refusal.key_id)
   const { replay } = refusal
@@ -53,34 +54,34 @@ export function RefusalDetails({ refusal }: { refusal: Refusal }) {
     <Stack gap="sm">
       <FaultList refusal={refusal} />
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
-        <Fact name="Received">{exactText(refusal.received_at)}</Fact>
-        <Fact name="Sent to">
+        <Fact name="Received">{exactText(new Date(refusal.received_at))}</Fact>
+        <Fact name="Operation">
           {refusal.operation}
           {refusal.item !== null && `, item ${refusal.item}`}
         </Fact>
-        <Fact name="Answered">
+        <Fact name="Response">
           {refusal.status} {refusal.code}
         </Fact>
-        <Fact name="Sent with">{keyName}</Fact>
-        <Fact name="Request id">
-          <Identifier value={refusal.request_id} label="request id" />
+        <Fact name="Service key">{keyName}</Fact>
+        <Fact name="Request ID">
+          <Identifier value={refusal.request_id} label="request ID" />
         </Fact>
-        <Fact name="Sent again">
+        <Fact name="Replay">
           {replay ? (
             <>
               {outcomes[replay.outcome]}
-              {replay.code && ` by ${replay.code}`}, <Instant at={replay.at} />
+              {replay.code && ` with ${replay.code}`}, <Instant at={replay.at} relative />
             </>
           ) : (
-            'never'
+            'Not replayed'
           )}
         </Fact>
       </SimpleGrid>
       <Box>
         <Text size="xs" c="dimmed" mb={4}>
-          What was sent
+          Request body
           {refusal.sent_bytes > refusal.sent.length &&
-            `, the beginning of ${countText(refusal.sent_bytes)} bytes`}
+            ` (truncated, ${countText(refusal.sent_bytes)} bytes in total)`}
         </Text>
         <Sent text={refusal.sent} />
       </Box>
@@ -90,12 +91,12 @@ export function RefusalDetails({ refusal }: { refusal: Refusal }) {
 
 export const outcomes: Record<Schemas['RefusalReplayOutcome'], string> = {
   replayed: 'stored',
-  duplicate: 'was there already',
-  refused: 'refused again',
-  incomplete: 'cannot be sent',
+  duplicate: 'duplicate',
+  refused: 'rejected again',
+  incomplete: 'not replayable',
 }
 
-/** As a tree where it is whole, else as it was sent. */
+/** As a JSON tree if it is complete, otherwise as plain text. */
 function Sent({ text }: { text: string }) {
   let value: unknown
   try {
@@ -112,5 +113,5 @@ function Sent({ text }: { text: string }) {
       </Box>
     )
   }
-  return <JsonTree value={value} label="Copy what was sent" />
+  return <JsonTree value={value} label="Copy request body" />
 }

@@ -1,6 +1,6 @@
 import { Stack, Table, Text, UnstyledButton } from '@mantine/core'
 import type { Schemas } from '../../../client/person.ts'
-import { dayText, millisecondsText } from '../../parts/instant-text.ts'
+import { millisecondsText, shortDayText } from '../../parts/instant-text.ts'
 import { LoadMore } from '../../parts/load-more.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { usePages } from '../../parts/pages.ts'
@@ -12,10 +12,10 @@ import type { OtherFilters } from './refused-group.tsx'
 
 type Filter = OtherFilters & Pick<Schemas['RefusalReplay'], 'code' | 'key_id'>
 
-/** Opens one of several that are listed. */
+/** Opens one of the listed requests. */
 export type OpenRefusal = (refusal_id: string, listed: readonly string[]) => void
 
-/** Refusals of a code and a key, the latest first, one line each. @param field only those that are about it */
+/** Rejected requests with a code and a key, the latest first. @param field only those about this field */
 export function RefusalList({
   filter,
   field,
@@ -36,13 +36,13 @@ export function RefusalList({
       {refusals.isPending && <Loading lines={3} />}
       <ProblemAlert error={refusals.isFetchNextPageError ? null : refusals.error} />
       {rows.length > 0 && (
-        <Table className="event-rows" aria-label="Refusals" layout="fixed" verticalSpacing={3}>
+        <Table className="event-rows" aria-label="Rejected requests" layout="fixed" verticalSpacing={3}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th w={{ base: '7.5rem', sm: '11rem' }}>Received</Table.Th>
               <Table.Th>Event</Table.Th>
               <Table.Th visibleFrom="sm">Customer</Table.Th>
-              <Table.Th w={{ base: '7rem', sm: '11rem' }}>Sent again</Table.Th>
+              <Table.Th w={{ base: '7rem', sm: '11rem' }}>Replay</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -51,7 +51,7 @@ export function RefusalList({
                 <Table.Td>
                   <UnstyledButton className="event-time" aria-haspopup="dialog">
                     <Text span inherit c="dimmed" visibleFrom="sm">
-                      {dayText(new Date(received_at)).slice(0, -5)}{' '}
+                      {shortDayText(new Date(received_at))}{' '}
                     </Text>
                     {millisecondsText(new Date(received_at))}
                   </UnstyledButton>
@@ -73,7 +73,7 @@ export function RefusalList({
   )
 }
 
-/** As the server groups them: by the first fault, without the place in a batch. */
+/** As the server groups them: by the first error, without its index in a batch. */
 function isAbout({ operation, errors: [fault] }: Schemas['Refusal'], field: string | null): boolean {
   const { pointer = '', parameter } = fault ?? {}
   const own = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer

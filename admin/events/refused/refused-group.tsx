@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import type { Schemas } from '../../../client/person.ts'
 import { useKeyName } from '../../keys/key-name.tsx'
-import { clockText, dayText } from '../../parts/instant-text.ts'
+import { clockText, shortInstantText } from '../../parts/instant-text.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { countText } from '../../parts/number-text.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
@@ -17,13 +17,13 @@ import { SendAgain } from './send-again.tsx'
 
 type RefusalGroup = Schemas['RefusalGroup']
 
-/** What the filters of the screen say beside the code and the key. */
+/** The filters of the screen other than code and key. */
 export type OtherFilters = Pick<
   Schemas['RefusalReplay'],
   'journey_id' | 'customer_id' | 'event_id' | 'received_from' | 'received_to'
 >
 
-/** One mistake of one program: how often, since when; and opened, what was sent, what to do, and to send it again. */
+/** One kind of rejected request from one key: how often and since when; expanded, how to fix it, examples and replay. */
 export function RefusedGroup({
   group,
   filter,
@@ -35,7 +35,7 @@ export function RefusedGroup({
   filter: OtherFilters
   opened: boolean
   onToggle: () => void
-  /** Opens one of them beside the list. */
+  /** Opens one of them next to the list. */
   onOpen: OpenRefusal
 }) {
   const keyName = useKeyName(group.key_id)
@@ -63,7 +63,7 @@ export function RefusedGroup({
                 <bdi>{group.field}</bdi>
               </Text>
             )}{' '}
-            from key <bdi>{keyName}</bdi> since {sinceText(group.first_at)}, {timesText(group.count)}
+            from key <bdi>{keyName}</bdi> since {sinceText(group.first_at)}
             <Text component="span" display="block" size="xs" c="dimmed">
               {group.detail && (
                 <>
@@ -71,12 +71,12 @@ export function RefusedGroup({
                   {' · '}
                 </>
               )}
-              last at {sinceText(group.last_at)}
+              last received {sinceText(group.last_at)}
             </Text>
           </Box>
           <Sparkline counts={group.counts} />
           <Badge color="red" variant="light" miw="max-content" mt={1}>
-            {countText(group.count)}
+            {countText(group.count)}×
           </Badge>
         </Group>
       </UnstyledButton>
@@ -104,13 +104,13 @@ function GroupDetails({
     queryKey: useWorkspaceKey('refusals', 'one', example_id),
     queryFn: ({ signal }) => taken(cairn.getRefusal({ path: { refusal_id: example_id }, signal })),
   })
-  // What the trial has told of is what is sent, whatever comes meanwhile.
+  // Replays exactly what the preview showed, even if more arrive meanwhile.
   const received_to = new Date(Date.parse(group.last_at) + 1).toISOString()
   return (
     <Stack gap="md">
       <div>
         <Title order={2} size="h6">
-          What to do
+          How to fix
         </Title>
         <CureText code={code} />
       </div>
@@ -121,7 +121,7 @@ function GroupDetails({
         </Title>
         {example.isPending && <Loading lines={3} />}
         {codeOf(example.error) === 'refusal_not_found' ? (
-          <Text size="sm">Removed by a size limit in the meantime.</Text>
+          <Text size="sm">Removed by a size or age limit.</Text>
         ) : (
           <ProblemAlert error={example.error} />
         )}
@@ -130,11 +130,11 @@ function GroupDetails({
       {group.count > 1 && (
         <div>
           <Title order={2} size="h6" mb={4}>
-            Each of them
+            All requests
           </Title>
           {left_out > 0 && (
             <Text size="xs" c="dimmed">
-              {countText(left_out)} {left_out === 1 ? 'other' : 'others'}, contents not saved.
+              {countText(left_out)} more counted, contents not saved.
             </Text>
           )}
           <RefusalList filter={{ ...filter, code, key_id }} field={group.field} onOpen={onOpen} />
@@ -144,7 +144,7 @@ function GroupDetails({
   )
 }
 
-/** When most of them came; for the eye alone, the sentence beside it says the rest. */
+/** The distribution over time; decorative, because the text next to it has the numbers. */
 function Sparkline({ counts }: { counts: readonly number[] }) {
   const most = Math.max(1, ...counts)
   return (
@@ -168,13 +168,9 @@ function Sparkline({ counts }: { counts: readonly number[] }) {
   )
 }
 
-/** `14:02`, and the day where it is another. */
+/** `14:02`, with the day unless it is today. */
 export function sinceText(at: string): string {
   const instant = new Date(at)
   const isToday = instant.toDateString() === new Date().toDateString()
-  return isToday ? clockText(instant) : `${dayText(instant)}, ${clockText(instant)}`
-}
-
-function timesText(count: number): string {
-  return count === 1 ? 'once' : `${countText(count)} times`
+  return isToday ? clockText(instant) : shortInstantText(instant)
 }

@@ -8,6 +8,7 @@ import { useKeyName } from '../../keys/key-name.tsx'
 import { ArrowKeys } from '../../parts/arrow-keys.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
+import type { Chip } from '../../parts/filter-line.tsx'
 import { code, text } from '../../parts/filter-readers.ts'
 import { type Filters, given, useFilters } from '../../parts/filters.ts'
 import { Loading } from '../../parts/loading.tsx'
@@ -18,11 +19,11 @@ import { codeOf, taken } from '../../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../../session/session.ts'
 import { SideDrawer } from '../event-drawer.tsx'
 import { useChipText } from '../filter-chips.ts'
-import { type Chip, FilterLine } from '../filter-line.tsx'
 import { HappeningPage } from '../happening-page.tsx'
 import { Histogram } from '../histogram.tsx'
 import { useOpened } from '../opened.ts'
 import { type SpanFilters, spanReaders, useSpan } from '../span.ts'
+import { SpanFilterLine } from '../span-filter-line.tsx'
 import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
 import { RefusedGroup } from './refused-group.tsx'
@@ -35,7 +36,7 @@ type Name = keyof typeof readers
 
 const names = Object.keys(readers) as Name[]
 
-/** What was refused, by what is wrong with it: each mistake once, with what to do about it. */
+/** Rejected requests, grouped by error, each with how to fix it. */
 export function RefusedScreen() {
   const { canChange } = useMembership()
   return (
@@ -44,8 +45,8 @@ export function RefusedScreen() {
         <Groups />
       ) : (
         <EmptyState title="For owners and admins" icon={<IconLock />}>
-          What was refused has what customers sent. An owner or an admin of the workspace can look at it; how
-          much was refused is on the overview.
+          Rejected requests contain customer data, so only owners and admins of the workspace can see them.
+          The overview shows how many there are.
         </EmptyState>
       )}
     </HappeningPage>
@@ -62,14 +63,14 @@ function Groups() {
   const { code, key_id, journey_id, event_id, customer_id } = filters.values
   const [openedGroup, setOpenedGroup] = useState<string>()
   const { open } = useOpened('refusal')
-  /** Among which the opened one was listed. */
+  /** The list that contains the opened one. */
   const [listed, setListed] = useState<readonly string[]>([])
   const summary = useQuery({
     queryKey: useWorkspaceKey('refusals', 'summary', filter, span.query),
     queryFn: ({ signal }) =>
       taken(cairn.getRefusalSummary({ query: { ...filter, ...span.query, periods: 24 }, signal })),
     placeholderData: keepPreviousData,
-    // The worst one takes a second of a thread that gives way to all others.
+    // The most expensive summary takes a second of a thread that yields to all other reads.
     refetchInterval: 10_000,
   })
   const { groups = [], groups_omitted = 0, unsaved = [] } = summary.data ?? {}
@@ -79,7 +80,7 @@ function Groups() {
       <Histogram
         span={span}
         filter={{ journey_id, event_id, key_id }}
-        note={code || customer_id ? 'of all codes and customers' : undefined}
+        note={code || customer_id ? 'not filtered by code and customer' : undefined}
         onZoom={(from, to) =>
           spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
         }
@@ -114,23 +115,21 @@ function Groups() {
         </ArrowKeys>
       )}
       {groups_omitted > 0 && (
-        <Text size="sm">
-          {countOf(groups_omitted, 'more kind')} of mistakes, each less frequent than these.
-        </Text>
+        <Text size="sm">{countOf(groups_omitted, 'more group')}, each less frequent than these.</Text>
       )}
       {unsaved.length > 0 && <UnsavedRefusals unsaved={unsaved} groups={groups} />}
       {summary.data && summary.data.left_out > 0 && (
         <Alert color="gray" py="xs">
-          Of {countOf(summary.data.count, 'refusal')}, {countText(summary.data.left_out)} were only counted,
-          most of them because they came faster than refusals are kept.
+          {countText(summary.data.left_out)} of {countOf(summary.data.count, 'rejected request')} were only
+          counted and their contents not saved, mostly because they arrived faster than contents are saved.
         </Alert>
       )}
       {summary.data?.count === 0 && (
-        <EmptyState title="Nothing was refused" icon={<IconCircleCheck />}>
-          {filters.count > 0 ? 'Nothing like this' : 'Nothing'} in {span.text}. What is refused for its
-          content is kept here for some days, and sent again once its cause is mended. A body that is no JSON
-          and a key that was revoked or has expired are only counted. An unknown key and a rate limit are told
-          to the sender alone.
+        <EmptyState title="No rejected requests" icon={<IconCircleCheck />}>
+          {filters.count > 0 ? 'None that match these filters' : 'None'} in {span.text}. Requests rejected for
+          their contents are kept here for a few days, so that you can replay them once the cause is fixed.
+          Invalid JSON and revoked or expired keys are only counted. Unknown keys and rate limits are reported
+          only to the sender.
         </EmptyState>
       )}
       <OpenedRefusal listed={listed} />
@@ -156,8 +155,8 @@ function RefusedFilterLine({
     .filter((name) => values[name] !== '')
     .map((name) => ({ key: name, name: labels[name], text: texts[name], onRemove: () => set(name, '') }))
   return (
-    <FilterLine
-      label="Filter refusals"
+    <SpanFilterLine
+      label="Filter rejected requests"
       spans={spans}
       chips={chips}
       fields={
@@ -183,8 +182,8 @@ function RefusedFilterLine({
             placeholder="All journeys"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
-            nothingFoundMessage="No journey has this name"
-            unknownMessage="There is no such journey."
+            nothingFoundMessage="No journey with this name"
+            unknownMessage="This workspace has no such journey."
           />
           <FilterField
             label="event_id"
@@ -194,7 +193,7 @@ function RefusedFilterLine({
           />
           <FilterField
             label="customer_id"
-            description="As it was sent, whether there is one or not"
+            description="As sent, even if no such customer exists"
             monospace
             value={values.customer_id}
             onChange={(value) => set('customer_id', value)}
@@ -213,7 +212,7 @@ const labels: Record<Name, string> = {
   customer_id: 'customer',
 }
 
-/** The refusal in the address, beside the list, also one that is not in it. */
+/** The rejected request in the address, next to the list, even if it is not in it. */
 function OpenedRefusal({ listed }: { listed: readonly string[] }) {
   const cairn = useCairn()
   const { openedId, movesIn, close } = useOpened('refusal')
@@ -249,5 +248,5 @@ function OpenedRefusal({ listed }: { listed: readonly string[] }) {
 }
 
 function titleOf(refusal: Schemas['Refusal'] | undefined): string {
-  return refusal ? `${refusal.code}` : 'Refusal'
+  return refusal?.code ?? 'Rejected request'
 }

@@ -9,13 +9,13 @@ import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 
 type Filter = Schemas['RefusalReplay']
 
-/** What became of refusals, or would: of all pages together. */
+/** The outcomes of a replay or a dry run, summed over all pages. */
 type Sums = Pick<
   Schemas['RefusalReplayResults'],
   'replayed' | 'duplicate' | 'refused' | 'incomplete' | 'codes'
 >
 
-/** Sends what was refused once more: first it says what would become of it, then it does so when asked to. */
+/** Replays rejected requests, after a dry run that shows the outcome. */
 export function SendAgain({ filter }: { filter: Filter }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
@@ -33,7 +33,7 @@ export function SendAgain({ filter }: { filter: Filter }) {
         icon={<IconCheck aria-hidden />}
         role="status"
       >
-        {sumsText(sending.data, { stored: 'stored', duplicate: 'there already', refused: 'refused again' })}
+        {sumsText(sending.data, { stored: 'stored', duplicate: 'duplicate', refused: 'rejected again' })}
       </Alert>
     )
   }
@@ -43,8 +43,8 @@ export function SendAgain({ filter }: { filter: Filter }) {
         <Text size="sm" role="status">
           {sumsText(wouldBe, {
             stored: 'would be stored',
-            duplicate: 'there already',
-            refused: 'would still fail',
+            duplicate: 'would be duplicate',
+            refused: 'would be rejected again',
           })}
         </Text>
       )}
@@ -57,11 +57,11 @@ export function SendAgain({ filter }: { filter: Filter }) {
             loading={sending.isPending}
             onClick={() => sending.mutate()}
           >
-            Send {countText(wouldBe.replayed)} again
+            Replay {countOf(wouldBe.replayed, 'request')}
           </Button>
         )}
         <Button size="xs" variant="default" loading={trial.isPending} onClick={() => trial.mutate()}>
-          {wouldBe ? 'Try once more' : 'Try sending again'}
+          {wouldBe ? 'Preview again' : 'Preview replay'}
         </Button>
       </Group>
     </Stack>
@@ -88,14 +88,14 @@ async function sendAll(cairn: PersonClient, filter: Filter, isTrial: boolean): P
 
 type Words = { stored: string; duplicate: string; refused: string }
 
-/** `37 would be stored, 2 there already, 1 would still fail: journey_archived (1).` */
+/** `37 would be stored, 2 would be duplicate, 1 would be rejected again: journey_archived (1).` */
 function sumsText({ replayed, duplicate, refused, incomplete, codes }: Sums, words: Words): string {
   const why = codes.map(({ code, count }) => `${code} (${countText(count)})`).join(', ')
   const parts = [
     replayed > 0 && `${countText(replayed)} ${words.stored}`,
     duplicate > 0 && `${countText(duplicate)} ${words.duplicate}`,
-    incomplete > 0 && `${countText(incomplete)} not kept whole, so it cannot be sent`,
+    incomplete > 0 && `${countText(incomplete)} saved incompletely and not replayable`,
     refused > 0 && `${countText(refused)} ${words.refused}${why && `: ${why}`}`,
   ].filter(Boolean)
-  return parts.length > 0 ? `${parts.join(', ')}.` : `${countOf(0, 'refusal')} is kept of these any more.`
+  return parts.length > 0 ? `${parts.join(', ')}.` : 'None of these requests are saved anymore.'
 }

@@ -7,7 +7,7 @@ import { sinceText } from './refused-group.tsx'
 
 type Unsaved = Schemas['UnsavedRefusals']
 
-/** Refusals of which only the number is known, by code and key, with what to do about them. */
+/** Rejected requests that were only counted, by code and key, with how to fix them. */
 export function UnsavedRefusals({ unsaved, groups }: Pick<Schemas['RefusalSummary'], 'unsaved' | 'groups'>) {
   return (
     <Stack component="ul" aria-label="Contents not saved" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
@@ -20,7 +20,7 @@ export function UnsavedRefusals({ unsaved, groups }: Pick<Schemas['RefusalSummar
   )
 }
 
-/** @param isOfGroup whether others of the code and key are kept, which say more */
+/** @param isOfGroup whether requests with the same code and key were saved, which show more */
 function Line({
   unsaved: { code, key_id, count, first_at, last_at },
   isOfGroup,
@@ -36,21 +36,16 @@ function Line({
           <Text span inherit ff="monospace" fw={650}>
             {code}
           </Text>{' '}
-          from key <bdi>{keyName}</bdi> since {sinceText(first_at)}, {countedText(count, isOfGroup)}
+          from key <bdi>{keyName}</bdi> since {sinceText(first_at)}
           <Text component="span" display="block" size="xs" c="dimmed">
-            last at {sinceText(last_at)}
+            contents not saved · last received {sinceText(last_at)}
           </Text>
           {!isOfGroup && <CureText code={code} />}
         </Box>
         <Badge color="red" variant="light" miw="max-content" mt={1}>
-          {countText(count)}
+          {countText(count)}×
         </Badge>
       </Group>
     </Box>
   )
-}
-
-function countedText(count: number, isOfGroup: boolean): string {
-  if (isOfGroup) return `${countText(count)} ${count === 1 ? 'other' : 'others'}, contents not saved`
-  return `${count === 1 ? 'once' : `${countText(count)} times`}, contents not saved`
 }

@@ -1,0 +1,136 @@
+import { Button, Group, Popover, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
+import { IconFilter, IconX } from '@tabler/icons-react'
+import { lazy, type ReactNode, Suspense, startTransition, useRef, useState } from 'react'
+import { shortInstantText } from './instant-text.ts'
+
+// Rarely needed.
+const RangeFields = lazy(() =>
+  import('./range-fields.tsx').then((module) => ({ default: module.RangeFields })),
+)
+
+/** A filter that is set, in words. */
+export type Chip = { key: string; name: string; text: ReactNode; onRemove: () => void }
+
+/** The time range of a list: a preset, or a custom range from an instant (inclusive) to another (exclusive). */
+export type TimeRange = {
+  presets: readonly { value: string; label: string }[]
+  /** The selected preset, if the range is not custom. */
+  preset: string
+  /** What the range applies to: `Received`. */
+  by: string
+  /** In UTC; '' for none. */
+  from: string
+  to: string
+  /** Selects a preset and clears the custom range. */
+  onPreset: (preset: string) => void
+  onFrom: (from: string) => void
+  onTo: (to: string) => void
+}
+
+/**
+ * The filters of a list in one line: its time range, a button that opens the fields, and a chip per filter that is set, which
+ * removes the filter.
+ * @param end shown at the end of the line
+ */
+export function FilterLine({
+  label,
+  range,
+  chips,
+  fields,
+  end,
+}: {
+  label: string
+  range: TimeRange
+  chips: readonly Chip[]
+  fields: ReactNode
+  end?: ReactNode
+}) {
+  const { presets, preset, from, to, onPreset } = range
+  const [isCustom, setIsCustom] = useState(false)
+  const filterButton = useRef<HTMLButtonElement>(null)
+  const [isOpened, setIsOpened] = useState(false)
+  const open = (isOpened: boolean) => startTransition(() => setIsOpened(isOpened))
+  const hasRange = from !== '' || to !== ''
+  return (
+    <Group component="search" aria-label={label} gap="xs" align="center">
+      <SegmentedControl
+        size="xs"
+        aria-label="Time range"
+        data={[...presets, { value: custom, label: 'Custom' }]}
+        value={hasRange || isCustom ? custom : preset}
+        onChange={(value) => {
+          startTransition(() => setIsCustom(value === custom))
+          open(value === custom)
+          if (value !== custom) onPreset(value)
+        }}
+      />
+      <Popover position="bottom-start" shadow="md" withinPortal={false} trapFocus width="min(24rem, 92vw)">
+        <Popover.Target>
+          <Button
+            ref={filterButton}
+            variant="default"
+            size="xs"
+            leftSection={<IconFilter size={14} aria-hidden />}
+          >
+            Filter
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label={label}>
+          <Stack gap="sm">{fields}</Stack>
+        </Popover.Dropdown>
+      </Popover>
+      {/* Around all of it, so that the transition waits for the fields: the popover then focuses the first one. */}
+      <Suspense>
+        {(hasRange || isCustom) && (
+          <Popover
+            position="bottom-start"
+            shadow="md"
+            withinPortal={false}
+            trapFocus
+            opened={isOpened}
+            onChange={open}
+            width="min(20rem, 92vw)"
+          >
+            <Popover.Target>
+              <Button variant="light" size="xs" onClick={() => open(!isOpened)}>
+                {hasRange ? rangeText(from, to) : 'From … to …'}
+              </Button>
+            </Popover.Target>
+            <Popover.Dropdown aria-label="Custom time range">
+              <RangeFields range={range} />
+            </Popover.Dropdown>
+          </Popover>
+        )}
+      </Suspense>
+      {chips.map(({ key, name, text, onRemove }) => (
+        <button
+          type="button"
+          className="chip"
+          key={key}
+          onClick={() => {
+            onRemove()
+            // The chip disappears, and would take the focus with it.
+            filterButton.current?.focus()
+          }}
+        >
+          <span className="chip-name">{name}</span> <bdi className="chip-text">{text}</bdi>
+          <VisuallyHidden component="span">, remove filter</VisuallyHidden>
+          <IconX size={12} aria-hidden />
+        </button>
+      ))}
+      {end && (
+        <Group gap="xs" ml="auto">
+          {end}
+        </Group>
+      )}
+    </Group>
+  )
+}
+
+const custom = 'custom'
+
+function rangeText(from: string, to: string): string {
+  const text = (at: string) => shortInstantText(new Date(at))
+  if (!to) return `since ${text(from)}`
+  return from ? `${text(from)} – ${text(to)}` : `before ${text(to)}`
+}
