@@ -9,7 +9,6 @@ import type {
 } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import { engine } from '../engine.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
@@ -151,8 +150,6 @@ export async function inspectState(page: Page, name: string): Promise<void> {
 const keepsScreenshots = !processEnvironment().CI
 
 async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
-  // Nothing on it depends on what keeps the data.
-  if (engine === 'postgres') return
   const viewport = page.viewportSize()
   for (const { colorScheme, width, ...look } of windows) {
     await page.emulateMedia({ colorScheme })
