@@ -31,6 +31,8 @@ type AdministrationOptions = Pick<
    * page is open; all of them must have come when the test ends.
    */
   refusals?: string[]
+  /** What is done to the page before it is opened, such as to watch it from its beginning. */
+  prepare?: (page: Page) => Promise<unknown>
 }
 
 /**
@@ -40,7 +42,7 @@ type AdministrationOptions = Pick<
  * Content-Security-Policy) or ran into an error.
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
-  const { cairn, path, signedIn, refusals = [], timezoneId, viewport, ...media } = options
+  const { cairn, path, signedIn, refusals = [], prepare, timezoneId, viewport, ...media } = options
   const { context, giveBack } = await lendContext(cairn.url, timezoneId ? { timezoneId } : {})
   if (signedIn) {
     const [name = '', value = ''] = signedIn.cookie.split('=')
@@ -55,6 +57,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
   })
   if (viewport) await page.setViewportSize(viewport)
   await page.emulateMedia(media)
+  await prepare?.(page)
   await page.goto(`${cairn.url}/admin${path}`)
   return page
 }
