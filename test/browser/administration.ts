@@ -9,7 +9,6 @@ import type {
 } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import { engine } from '../engine.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
@@ -32,6 +31,8 @@ type AdministrationOptions = Pick<
    * occurred by the end of the test.
    */
   refusals?: string[]
+  /** What is done to the page before it is opened, such as to watch it from its beginning. */
+  prepare?: (page: Page) => Promise<unknown>
 }
 
 /**
@@ -41,7 +42,7 @@ type AdministrationOptions = Pick<
  * Content-Security-Policy), or threw.
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
-  const { cairn, path, signedIn, refusals = [], timezoneId, viewport, ...media } = options
+  const { cairn, path, signedIn, refusals = [], prepare, timezoneId, viewport, ...media } = options
   const { context, giveBack } = await lendContext(cairn.url, timezoneId ? { timezoneId } : {})
   if (signedIn) {
     const [name = '', value = ''] = signedIn.cookie.split('=')
@@ -56,6 +57,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
   })
   if (viewport) await page.setViewportSize(viewport)
   await page.emulateMedia(media)
+  await prepare?.(page)
   await page.goto(`${cairn.url}/admin${path}`)
   return page
 }
@@ -150,8 +152,6 @@ export async function inspectState(page: Page, name: string): Promise<void> {
 const keepsScreenshots = !processEnvironment().CI
 
 async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
-  // The interface does not depend on the engine.
-  if (engine === 'postgres') return
   const viewport = page.viewportSize()
   for (const { colorScheme, width, ...look } of windows) {
     await page.emulateMedia({ colorScheme })

@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { withPatience } from '../patience.ts'
 import { sharedChromium } from './chromium.ts'
 
@@ -10,7 +10,7 @@ const ordinary = {
 } satisfies BrowserContextOptions
 
 /** A context that no test uses now, and a page in it that keeps its renderer process alive. */
-type Idle = { context: BrowserContext; keeper: Page }
+type Idle = { context: BrowserContext; keeper: Page; session: CDPSession }
 
 const idle: Idle[] = []
 
@@ -34,26 +34,25 @@ export async function lendContext(
     const context = await newContext(options)
     return { context, giveBack: () => context.close() }
   }
-  const { context, keeper } = idle.pop() ?? (await newIdle())
+  const { context, keeper, session } = idle.pop() ?? (await newIdle())
   // The pages of one site share a process.
-  await keeper.goto(`${url}/livez`)
+  if (!keeper.url().startsWith(`${url}/`)) await keeper.goto(`${url}/livez`)
   return {
     context,
     async giveBack() {
       await Promise.all(context.pages().map((page) => (page === keeper ? undefined : page.close())))
       await context.clearCookies()
-      const session = await context.newCDPSession(keeper)
       const origin = new URL(url).origin
       await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
-      await session.detach()
-      idle.push({ context, keeper })
+      idle.push({ context, keeper, session })
     },
   }
 }
 
 async function newIdle(): Promise<Idle> {
   const context = await newContext({})
-  return { context, keeper: await context.newPage() }
+  const keeper = await context.newPage()
+  return { context, keeper, session: await context.newCDPSession(keeper) }
 }
 
 async function newContext(options: BrowserContextOptions): Promise<BrowserContext> {

@@ -1,4 +1,4 @@
-// engines: sqlite, postgres
+// engines: sqlite (a browser sees only the API, whose numbers storage/standings and operations/reports compare on both engines)
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
