@@ -17,4 +17,6 @@ const path = (file) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 enableCompileCache(path('node_modules/.cache/node'))
 // Where a source is newer than what was built, in development, it is read as it is written; a release has it once.
 const built = 'dist/server/commands.js'
-await (isBuilt(path(built), SERVER_SOURCES.map(path)) ? import(`../../${built}`) : import('./commands.ts'))
+const isFresh = isBuilt(path(built), SERVER_SOURCES.map(path))
+const { runCommand } = await (isFresh ? import(`../../${built}`) : import('./commands.ts'))
+process.exitCode = await runCommand(process.argv.slice(2), process)

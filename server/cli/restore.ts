@@ -17,6 +17,7 @@ import {
   endOldAccess,
 } from '../storage/tables/restored-access.ts'
 import type { ServiceKey } from '../storage/tables/service-keys.ts'
+import type { CommandIo } from './command-io.ts'
 import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
@@ -30,15 +31,15 @@ Sessions, set-up links, invitations and links for a new password of the backup e
 where the store that is replaced can be read. Everybody else who could get in when the backup was made can again: the
 keys and members are listed, with what has changed since.`
 
-export function defineRestore(command: Command, config: () => Config): void {
+export function defineRestore(command: Command, config: () => Config, io: CommandIo): void {
   command
     .argument('<file>', 'what cairn backup has made; it stays as it is')
     .option('--json', 'print one JSON object and nothing else')
     .addHelpText('after', HELP)
-    .action((file: string, { json }: { json?: boolean }) => restore(config(), file, json))
+    .action((file: string, { json }: { json?: boolean }) => restore(config(), io, file, json))
 }
 
-async function restore(config: Config, file: string, json = false) {
+async function restore(config: Config, io: CommandIo, file: string, json = false) {
   assertFile(
     config.databaseUrl,
     'a database on PostgreSQL is restored by pg_restore; deploy/postgres.md shows how',
@@ -49,7 +50,7 @@ async function restore(config: Config, file: string, json = false) {
   if (!lock) throw new CommandFailure('a server runs on the store; stop it first', ExitCode.conflict)
   try {
     const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file)
-    process.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
+    io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`nothing was restored: ${error instanceof Error ? error.message : error}`)

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { processEnvironment } from '../config.ts'
+import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 /**
  * The service key of a command that calls the API. It is no argument: those are for all users of the machine to see.
+ * @param keyFile a file that has it; without one the environment has it
  * @param user what needs it, as in `the import`
  * @throws {CommandFailure} where none is given
  */
-export function serviceKey(keyFile: string | undefined, user: string): string {
-  const key = keyFile === undefined ? processEnvironment().CAIRN_SERVICE_KEY : textOf(keyFile)
+export function serviceKey({ env }: CommandIo, keyFile: string | undefined, user: string): string {
+  const key = keyFile === undefined ? env.CAIRN_SERVICE_KEY : textOf(keyFile)
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key
   const place = keyFile ?? 'CAIRN_SERVICE_KEY'
   const fault = key ? `${place} holds something else than a service key` : `${user} needs a service key`

@@ -8,8 +8,14 @@ export function nextSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/** Aborts what a command does when it is told to stop; the second time it is meant. @param advice how to go on */
-export function interruptible(advice: string): AbortController {
+/**
+ * Does what a signal to stop aborts; a second signal ends the process at once.
+ * @param advice how to go on
+ */
+export async function interruptible<Result>(
+  advice: string,
+  work: (stop: AbortController) => Promise<Result>,
+): Promise<Result> {
   const stop = new AbortController()
   const interrupted = () => {
     if (stop.signal.aborted) process.exit(ExitCode.interrupted)
@@ -17,5 +23,10 @@ export function interruptible(advice: string): AbortController {
   }
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
-  return stop
+  try {
+    return await work(stop)
+  } finally {
+    process.off('SIGINT', interrupted)
+    process.off('SIGTERM', interrupted)
+  }
 }
