@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { runCommand } from '../server/cli/commands.ts'
 import { processEnvironment } from '../server/config.ts'
 
 export const cairnFile = fileURLToPath(new URL('../server/cli/cairn.js', import.meta.url))
@@ -50,7 +52,38 @@ export function startCommand(file: string, args: string[], options: CommandOptio
   return { process: child, stdout: () => printed.stdout, stderr: () => printed.stderr, ended }
 }
 
-/** Runs `cairn ARGS` to its end. */
-export async function runCairn(args: string[], options?: CommandOptions): Promise<Ended> {
-  return await startCommand(process.execPath, [cairnFile, ...args], options).ended
+/** Starts `cairn ARGS` in a process of its own. */
+export function spawnCairn(args: string[], options?: CommandOptions): Command {
+  return startCommand(process.execPath, [cairnFile, ...args], options)
+}
+
+/**
+ * Runs `cairn ARGS` to its end in this process.
+ *
+ * SQLite also keeps connections of one process apart, so most commands can run beside a server of this process. Commands
+ * that take the server's lock cannot (`restore`, `copy`): they open and close its file, and closing any descriptor of a
+ * file drops all POSIX locks that the process holds on it. The server would lose its lock, and nothing would be proven
+ * about another process. `spawnCairn` is for those, and for commands that run until a signal (`serve`, `dev`), use the
+ * working directory, or start at the same time as others.
+ */
+export async function runCairn(
+  args: string[],
+  { environment = {}, stdin = '' }: Pick<CommandOptions, 'environment' | 'stdin'> = {},
+): Promise<Omit<Ended, 'signal'>> {
+  const printed = { stdout: '', stderr: '' }
+  const output = (name: keyof typeof printed) =>
+    new Writable({
+      decodeStrings: false,
+      write(text: string, _encoding, done) {
+        printed[name] += text
+        done()
+      },
+    })
+  const io = {
+    env: environment,
+    stdin: Readable.from([stdin]),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+  }
+  return { code: await runCommand(args, io), ...printed }
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../server/config.ts'
 import { type Cairn, startCairn, startCairnForTest } from './cairn.ts'
+import { runCairn } from './command.ts'
 import { browser, newEmail, OWN_PAGE } from './people.ts'
 
 const run = promisify(execFile)
@@ -194,7 +195,7 @@ describe('the documents', () => {
     }
     expect(given.size).toBeGreaterThan(10)
     for (const [words, options] of given) {
-      const help = await execute(`node_modules/.bin/cairn ${words} --help`)
+      const { stdout: help } = await runCairn([...words.split(' '), '--help'])
       expect(help).toContain('Usage: cairn ')
       for (const option of options) expect(`${words}: ${help}`).toContain(option)
     }

@@ -7,6 +7,7 @@ import { syncFile } from '../storage/private-file.ts'
 import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { COMPANIONS, DERIVED, ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
+import type { CommandIo } from './command-io.ts'
 import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
@@ -21,17 +22,22 @@ cairn restore puts it back.
 With --keep the backup is named by its time (UTC), for example cairn-2026-11-21T03-10-00-000Z.db. Once it is checked and on
 disk, the oldest backups of the same store are removed until <count> are left; all other files stay.`
 
-export function defineBackup(command: Command, config: () => Config): void {
+export function defineBackup(command: Command, config: () => Config, io: CommandIo): void {
   command
     .argument('<file>', 'file to write, or with --keep the folder; the folder must exist')
     .option('--keep <count>', 'in a folder: keep this many backups and remove older ones', count)
     .addOption(new Option('--overwrite', 'replace the file if it exists').conflicts('keep'))
     .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
-    .action((place: string, options: BackupOptions) => backup(config(), place, options))
+    .action((place: string, options: BackupOptions) => backup(config(), io, place, options))
 }
 
-async function backup(config: Config, place: string, { keep, overwrite = false, json }: BackupOptions) {
+async function backup(
+  config: Config,
+  io: CommandIo,
+  place: string,
+  { keep, overwrite = false, json }: BackupOptions,
+) {
   assertFile(
     config.databaseUrl,
     'back up a PostgreSQL database with pg_dump or pg_basebackup; see deploy/postgres.md',
@@ -59,7 +65,7 @@ async function backup(config: Config, place: string, { keep, overwrite = false, 
     const newest_event_at = newest_ms === null ? null : instantText(newest_ms)
     const made = { file, bytes: statSync(file).size, events, newest_event_at }
     const removed = keep === undefined ? undefined : removeOld(file, keep)
-    process.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))
+    io.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`backup failed: ${messageOf(error)}`)

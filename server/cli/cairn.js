@@ -18,4 +18,6 @@ enableCompileCache(path('node_modules/.cache/node'))
 // In development, when a source is newer than the build, the sources run directly. A release contains only one of the
 // two.
 const built = 'dist/server/commands.js'
-await (isBuilt(path(built), SERVER_SOURCES.map(path)) ? import(`../../${built}`) : import('./commands.ts'))
+const isFresh = isBuilt(path(built), SERVER_SOURCES.map(path))
+const { runCommand } = await (isFresh ? import(`../../${built}`) : import('./commands.ts'))
+process.exitCode = await runCommand(process.argv.slice(2), process)

@@ -1,12 +1,13 @@
 import { Command, CommanderError } from 'commander'
-import { type Config, processEnvironment, readConfig, settings } from '../config.ts'
+import { type Config, readConfig, settings } from '../config.ts'
 import { version } from '../version.ts'
+import { type CommandIo, widthOf } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 type Listed = {
   description: string
   /** Loads the command's file, which defines its options and action. */
-  load: () => Promise<(command: Command, config: () => Config) => void>
+  load: () => Promise<(command: Command, config: () => Config, io: CommandIo) => void>
 }
 
 /** Each command is loaded on demand, so that a short command need not wait for what a server or an import loads. */
@@ -62,38 +63,52 @@ const commands: Record<string, Listed> = {
   },
 }
 
-const program = new Command('cairn')
-  .description('Registers customers and ingests their events, journey by journey.')
-  .version(version)
-  .exitOverride()
-  .configureHelp({ showGlobalOptions: true })
-  .addHelpText('after', () => `\n${environmentHelp()}\n${exitCodeHelp()}`)
-
-const config = () => {
+/**
+ * Runs `cairn ARGS` to its end.
+ * @param args without the program and its name
+ * @returns the exit code
+ */
+export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
   try {
-    return readConfig(processEnvironment())
+    const program = newProgram(io)
+    const config = () => configOf(io.env)
+    // For `cairn key list` and for `cairn help key`.
+    const asked = args.slice(0, 2)
+    for (const [name, { description, load }] of Object.entries(commands)) {
+      const command = program.command(name).description(description)
+      if (asked.includes(name)) (await load())(command, config, io)
+    }
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
+    const message = error instanceof Error ? error.message : String(error)
+    io.stderr.write(`cairn: ${message}\n`)
+    return error instanceof CommandFailure ? error.exitCode : ExitCode.failed
+  }
+}
+
+function newProgram({ stdout, stderr }: CommandIo): Command {
+  return new Command('cairn')
+    .description('Registers customers and ingests their events, journey by journey.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => widthOf(stdout),
+      getErrHelpWidth: () => widthOf(stderr),
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', () => `\n${environmentHelp()}\n${exitCodeHelp()}`)
+}
+
+function configOf(environment: NodeJS.ProcessEnv): Config {
+  try {
+    return readConfig(environment)
   } catch (error) {
     throw new CommandFailure(error instanceof Error ? error.message : String(error), ExitCode.usage)
   }
-}
-// For `cairn key list` and for `cairn help key`.
-const asked = process.argv.slice(2, 4)
-for (const [name, { description, load }] of Object.entries(commands)) {
-  const command = program.command(name).description(description)
-  if (asked.includes(name)) (await load())(command, config)
-}
-
-try {
-  await program.parseAsync()
-} catch (error) {
-  process.exitCode = report(error)
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
-  const message = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`cairn: ${message}\n`)
-  return error instanceof CommandFailure ? error.exitCode : ExitCode.failed
 }
 
 function environmentHelp(): string {

@@ -5,6 +5,7 @@ import { sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, TargetNotEmpty, type Told, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
+import type { CommandIo, Output } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFolder, assertStore } from './store.ts'
 import { columns } from './table.ts'
@@ -24,13 +25,13 @@ unfinished copy. At the end the copy is read back and compared, table by table.
 /** Interval of progress messages. */
 const TELL_MS = 1_000
 
-export function defineCopy(command: Command, _config: () => Config): void {
+export function defineCopy(command: Command, _config: () => Config, io: CommandIo): void {
   command
     .requiredOption('--from <url>', 'URL of the store to copy, in the form of DATABASE_URL')
     .requiredOption('--to <url>', 'URL of the target, in the same form')
     .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
-    .action((options: CopyOptions) => copy(options))
+    .action((options: CopyOptions) => copy(io, options))
 }
 
 /** Checks a URL as the configuration does. */
@@ -43,7 +44,7 @@ function assertUrl(option: string, url: string) {
   }
 }
 
-async function copy({ from, to, json = false }: CopyOptions) {
+async function copy(io: CommandIo, { from, to, json = false }: CopyOptions) {
   assertUrl('--from', from)
   assertUrl('--to', to)
   if (from === to) throw new CommandFailure('--from and --to are the same store', ExitCode.usage)
@@ -55,8 +56,8 @@ async function copy({ from, to, json = false }: CopyOptions) {
     opened.push(source)
     const target = await openTransferableStore(to)
     opened.push(target)
-    const counts = await transfer(source, target, json ? () => {} : teller())
-    process.stdout.write(json ? `${JSON.stringify(counts)}\n` : report(counts))
+    const counts = await transfer(source, target, json ? () => {} : teller(io.stderr))
+    io.stdout.write(json ? `${JSON.stringify(counts)}\n` : report(counts))
   } catch (error) {
     throw failureOf(error)
   } finally {
@@ -80,13 +81,13 @@ function failureOf(error: unknown): Error {
 }
 
 /** Reports progress on standard error, because standard output contains only the result. */
-function teller(): (told: Told) => void {
+function teller(stderr: Output): (told: Told) => void {
   let next_ms = 0
   return ({ step, table, rows, of }) => {
     const now_ms = Date.now()
     if (now_ms < next_ms) return
     next_ms = now_ms + TELL_MS
-    process.stderr.write(`${step} ${table}: ${rows} of ${of}\n`)
+    stderr.write(`${step} ${table}: ${rows} of ${of}\n`)
   }
 }
 

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import type { Config } from '../config.ts'
 import { startServer } from '../main.ts'
 import { makeSetupLink } from '../setup-link.ts'
+import type { CommandIo } from './command-io.ts'
 import { createWorkspace } from './init.ts'
 import { requestLines } from './request-lines.ts'
 import { nextSignal } from './signals.ts'
@@ -13,28 +14,28 @@ import { inStore } from './store.ts'
 
 type DevOptions = { journey: string; json?: boolean }
 
-export function defineDev(command: Command, config: () => Config): void {
+export function defineDev(command: Command, config: () => Config, io: CommandIo): void {
   command
     .option('--journey <name>', 'name of the journey', 'Onboarding')
     .option('--json', 'print the URL and the keys as one JSON object, and requests on standard error')
-    .action((options: DevOptions) => dev(config(), options))
+    .action((options: DevOptions) => dev(config(), io, options))
 }
 
 /** Serves a new workspace from a temporary file until the process is told to stop; then deletes the file. */
-async function dev(given: Config, { journey, json }: DevOptions) {
+async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'))
   // Runs however the process ends, except after SIGKILL.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const stopped = nextSignal()
   const config = { ...given, databaseUrl: `sqlite:${join(folder, 'cairn.db')}` }
   const made = await createWorkspace(config.databaseUrl, { workspace: 'Development', journey })
-  const lines = requestLines((line) => (json ? process.stderr : process.stdout).write(line))
+  const lines = requestLines((line) => (json ? io.stderr : io.stdout).write(line))
   const server = await startServer({ config, log: pino({ level: 'info' }, lines) })
   try {
     const link = { workspace_id: made.workspace_id, baseUrl: server.siteUrl, now_ms: Date.now() }
     const setup_link = await inStore(config.databaseUrl, (db) => makeSetupLink(db, link))
     const told = { url: server.url, ...made, setup_link }
-    process.stdout.write(json ? `${JSON.stringify(told)}\n` : report(told))
+    io.stdout.write(json ? `${JSON.stringify(told)}\n` : report(told))
     await Promise.race([stopped, server.died])
     nextSignal().then(() => process.exit(1))
   } finally {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import type { CommandIo } from './command-io.ts'
 import { countText } from './count-text.ts'
 import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
@@ -20,6 +21,9 @@ type ExportOptions = {
   filter: Record<string, string>
   json?: boolean
 }
+
+/** What every part of an export is done with. */
+type Run = { client: Client; io: CommandIo; options: ExportOptions; signal: AbortSignal }
 
 type List = 'events' | 'customers' | 'erasures'
 type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
@@ -78,7 +82,7 @@ workspace from it.
 Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`
 
-export function defineExport(command: Command, config: () => Config): void {
+export function defineExport(command: Command, config: () => Config, io: CommandIo): void {
   command
     .addArgument(new Argument('<what>', 'what to export').choices([...Object.keys(FILTERS), 'workspace']))
     .argument('<file>', 'file to write; for a workspace, a folder')
@@ -102,9 +106,10 @@ export function defineExport(command: Command, config: () => Config): void {
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
     .action((what: List | 'workspace', file: string, options: ExportOptions) =>
-      what === 'workspace'
-        ? exportWorkspace(config(), file, options)
-        : exportList(config(), what, file, options, interruptible(AGAIN)),
+      interruptible(AGAIN, async (stop) => {
+        const run = { client: clientOf(config(), io, options), io, options, signal: stop.signal }
+        await (what === 'workspace' ? exportWorkspace(run, file) : exportList(run, what, file))
+      }),
     )
 }
 
@@ -117,8 +122,8 @@ function filter(text: string, before: Record<string, string>): Record<string, st
  * Writes everything of a workspace that is needed to create another one from it. Keeps files that an earlier run
  * completed.
  */
-async function exportWorkspace(config: Config, folder: string, options: ExportOptions) {
-  const { since, filter } = options
+async function exportWorkspace(run: Run, folder: string) {
+  const { since, filter } = run.options
   if (since !== undefined || Object.keys(filter).length > 0) {
     throw new CommandFailure(
       'a workspace is exported completely; --since and --filter cannot be used',
@@ -131,30 +136,23 @@ async function exportWorkspace(config: Config, folder: string, options: ExportOp
       ExitCode.conflict,
     )
   }
-  const stop = interruptible(AGAIN)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const list of ['events', 'customers'] as const) {
     const path = join(folder, WORKSPACE_FILES[list])
-    if (!existsSync(path)) await exportList(config, list, path, options, stop)
+    if (!existsSync(path)) await exportList(run, list, path)
   }
-  await writeJourneys(clientOf(config, options), folder, stop.signal)
+  await writeJourneys(run.client, folder, run.signal)
 }
 
-function clientOf(config: Config, { baseUrl, keyFile }: ExportOptions): Client {
+function clientOf(config: Config, io: CommandIo, { baseUrl, keyFile }: ExportOptions): Client {
   return createClient({
     baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
-    serviceKey: serviceKey(keyFile, 'the export'),
+    serviceKey: serviceKey(io, keyFile, 'the export'),
     retries: RETRIES,
   })
 }
 
-async function exportList(
-  config: Config,
-  list: List,
-  path: string,
-  options: ExportOptions,
-  stop: AbortController,
-) {
+async function exportList({ client, io, options, signal }: Run, list: List, path: string) {
   const { filter, json } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
@@ -171,19 +169,18 @@ async function exportList(
       ExitCode.usage,
     )
   }
-  const client = clientOf(config, options)
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
   const began_ms = performance.now()
   const before = file.reached.lines
   /** By the server's clock. Everything acknowledged by then will be in the file. */
   let begin: number | undefined
-  const tell = () => process.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
+  const tell = () => io.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
   const progress = setInterval(tell, PROGRESS_MS)
   try {
     for (;;) {
       const cursor = file.reached.cursor ?? since?.next_cursor
       const query = { ...filter, ...(cursor && { cursor }) }
-      const part = { ...options, file, signal: stop.signal }
+      const part = { ...options, file, signal }
       const { end, response } =
         list === 'erasures'
           ? await nextErasures(client, query, part)
@@ -192,7 +189,7 @@ async function exportList(
       begin ??= begunAt(response)
       if (caught_up_to === null) continue
       if (Date.parse(caught_up_to) < begin) {
-        await sleep(LOOK_MS, undefined, { signal: stop.signal })
+        await sleep(LOOK_MS, undefined, { signal })
         continue
       }
       const { lines } = file.reached
@@ -201,7 +198,7 @@ async function exportList(
       const summary = { file: path, lines, caught_up_to, seconds }
       const perSecond = Math.round((lines - before) / Math.max(seconds, 0.1))
       const text = `${lines} ${list} in ${path}, complete until ${caught_up_to}\n${seconds} s, ${perSecond}/s\n`
-      process.stdout.write(json ? `${JSON.stringify(summary)}\n` : text)
+      io.stdout.write(json ? `${JSON.stringify(summary)}\n` : text)
       return
     }
   } catch (error) {
@@ -210,7 +207,7 @@ async function exportList(
     } catch {
       // The next run resumes from the previous position; the original error is more important.
     }
-    throw stop.signal.aborted ? stop.signal.reason : error
+    throw signal.aborted ? signal.reason : error
   } finally {
     clearInterval(progress)
   }

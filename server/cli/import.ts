@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import type { CommandIo } from './command-io.ts'
 import { countText } from './count-text.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -56,7 +57,7 @@ Exit code 4: the import finished, but some lines were refused. They are in a sep
 {"line_number", "code", "detail", "line"}. Correct the lines there and import that file, or correct FILE and import it
 again.`
 
-export function defineImport(command: Command, config: () => Config): void {
+export function defineImport(command: Command, config: () => Config, io: CommandIo): void {
   command
     .argument('<file>', 'NDJSON, plain or gzipped; - for standard input')
     .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
@@ -71,20 +72,23 @@ export function defineImport(command: Command, config: () => Config): void {
     .option('--dry-run', 'only check the file; what the server would refuse is not detected')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
-    .action((file: string, options: ImportOptions) => importFile(config(), file, options))
+    .action((file: string, options: ImportOptions) =>
+      interruptible(AGAIN, (stop) => importFile(config(), io, { file, options, stop })),
+    )
 }
 
-async function importFile(config: Config, file: string, options: ImportOptions) {
+type Run = { file: string; options: ImportOptions; stop: AbortController }
+
+async function importFile(config: Config, io: CommandIo, { file, options, stop }: Run) {
   const { dryRun = false, json } = options
   const isWorkspace = existsSync(file) && isWorkspaceFolder(file)
   const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
   const { input, stats } = isWorkspace
     ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events)) }
-    : open(file)
-  const stop = interruptible(AGAIN)
+    : open(file, io)
   if (isWorkspace && dryRun)
     throw new CommandFailure('--dry-run does not work with an exported workspace', ExitCode.usage)
-  const key = dryRun ? '' : serviceKey(options.keyFile, 'the import')
+  const key = dryRun ? '' : serviceKey(io, options.keyFile, 'the import')
   const folder = file.replace(/\/+$/, '')
   const workspace = isWorkspace
     ? new WorkspaceImport({
@@ -112,10 +116,10 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   })
   const began_ms = performance.now()
   const endProgress = showProgress({
-    output: process.stderr,
+    output: io.stderr,
     importer,
     delivery,
-    size_bytes: !isWorkspace && stats.isFile() ? stats.size : undefined,
+    size_bytes: !isWorkspace && stats?.isFile() ? stats.size : undefined,
   })
   let failure: unknown
   try {
@@ -137,10 +141,10 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     seconds: Math.round(seconds * 10) / 10,
     held_seconds: Math.round(delivery.pace.held_ms / 100) / 10,
   }
-  process.stdout.write(
+  io.stdout.write(
     json ? `${JSON.stringify(summary)}\n` : report(summary, { dryRun, rate: rateText(delivery) }),
   )
-  if (counts.refused > 0) process.stderr.write(`Refused lines were written to ${refused.path}.\n`)
+  if (counts.refused > 0) io.stderr.write(`Refused lines were written to ${refused.path}.\n`)
   if (failure) throw failure
   if (counts.refused > 0)
     throw new CommandFailure(
@@ -150,8 +154,8 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
 }
 
 /** @throws {CommandFailure} if the file does not exist */
-function open(file: string): { input: Readable; stats: Stats } {
-  if (file === '-') return { input: process.stdin, stats: fstatSync(process.stdin.fd) }
+function open(file: string, { stdin }: CommandIo): { input: Readable; stats: Stats | undefined } {
+  if (file === '-') return { input: stdin, stats: stdin.fd === undefined ? undefined : fstatSync(stdin.fd) }
   if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
   const stats = statSync(file)
   if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)

@@ -6,6 +6,7 @@ import { browserUrl } from '../setup-link.ts'
 import type { Transaction } from '../storage/database.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
 import * as audited from '../storage/tables/audited-changes.ts'
+import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
 import { assertFolder, inStore } from './store.ts'
@@ -13,18 +14,18 @@ import { printable, quoted } from './table.ts'
 
 type InitOptions = { workspace: string; journey: string; json?: boolean }
 
-export function defineInit(command: Command, config: () => Config): void {
+export function defineInit(command: Command, config: () => Config, io: CommandIo): void {
   command
     .requiredOption('--workspace <name>', 'name of the new workspace', name)
     .requiredOption('--journey <name>', 'name of its first journey', name)
     .option('--json', 'print one JSON object only')
-    .action((options: InitOptions) => init(config(), options))
+    .action((options: InitOptions) => init(config(), io, options))
 }
 
-async function init(config: Config, { workspace, journey, json }: InitOptions) {
+async function init(config: Config, io: CommandIo, { workspace, journey, json }: InitOptions) {
   assertFolder(config.databaseUrl)
   const made = await createWorkspace(config.databaseUrl, { workspace, journey })
-  process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made) + wayIn(config, workspace))
+  io.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made) + wayIn(config, workspace))
 }
 
 type Names = { workspace: string; journey: string }

@@ -7,6 +7,7 @@ import type { Transaction } from '../storage/database.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
 import * as audited from '../storage/tables/audited-changes.ts'
 import * as keys from '../storage/tables/service-keys.ts'
+import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { duration_ms, name, origin, rate } from './options.ts'
 import { inStore } from './store.ts'
@@ -25,7 +26,7 @@ type CreateOptions = {
 
 const GRACE = '24h'
 
-export function defineKey(key: Command, config: () => Config): void {
+export function defineKey(key: Command, config: () => Config, io: CommandIo): void {
   const workspace = () =>
     new Option('--workspace <name>', 'workspace of the keys; required if there are several').argParser(name)
   const json = () => new Option('--json', 'print one JSON value only')
@@ -44,13 +45,13 @@ export function defineKey(key: Command, config: () => Config): void {
     .option('--expires-in <time>', 'expire after this time, for example 30d', duration_ms)
     .option('--rate-limit <events>', 'events per second; 0 for no limit', rate)
     .addOption(json())
-    .action((options: CreateOptions) => create(config(), options))
+    .action((options: CreateOptions) => create(config(), io, options))
   key
     .command('list')
     .description('list the keys of a workspace')
     .addOption(workspace())
     .addOption(json())
-    .action((options: { workspace?: string; json?: boolean }) => list(config(), options))
+    .action((options: { workspace?: string; json?: boolean }) => list(config(), io, options))
   key
     .command('rotate')
     .description('create a key that replaces another; both work during the grace period')
@@ -61,16 +62,18 @@ export function defineKey(key: Command, config: () => Config): void {
         .default(duration_ms(GRACE), GRACE),
     )
     .addOption(json())
-    .action((keyId: string, options: { grace: number; json?: boolean }) => rotate(config(), keyId, options))
+    .action((keyId: string, options: { grace: number; json?: boolean }) =>
+      rotate(config(), io, keyId, options),
+    )
   key
     .command('revoke')
     .description('revoke a key immediately')
     .argument('<key_id>')
     .addOption(json())
-    .action((keyId: string, options: { json?: boolean }) => revoke(config(), keyId, options))
+    .action((keyId: string, options: { json?: boolean }) => revoke(config(), io, keyId, options))
 }
 
-async function create(config: Config, options: CreateOptions) {
+async function create(config: Config, io: CommandIo, options: CreateOptions) {
   const { kind, origin = [], rateLimit = null, expiresIn } = options
   if (kind === 'secret' && origin.length > 0) {
     throw new CommandFailure(
@@ -94,28 +97,35 @@ async function create(config: Config, options: CreateOptions) {
     }
     return await audited.createServiceKey(db, key, commandLine(now_ms))
   })
-  printNew(made, token, options.json)
+  printNew(io, made, token, options.json)
 }
 
-async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
+async function list(
+  config: Config,
+  io: CommandIo,
+  { workspace, json }: { workspace?: string; json?: boolean },
+) {
   const rows = await inStore(config.databaseUrl, async (db) => {
     const { workspace_id } = await workspaceOf(db, workspace)
     return await keys.serviceKeys(db, workspace_id)
   })
   const shown = rows.map((key) => shownKey(key, Date.now()))
   if (json) {
-    process.stdout.write(`${JSON.stringify(shown)}\n`)
+    io.stdout.write(`${JSON.stringify(shown)}\n`)
     return
   }
   const table = shown.map(({ key_id, kind, last_four, state, last_used_at, expires_at, name }) => {
     return [key_id, kind, `…${last_four}`, state, last_used_at ?? 'never', expires_at ?? 'never', name]
   })
-  process.stdout.write(
-    columns([['KEY_ID', 'KIND', 'ENDS', 'STATE', 'LAST USED', 'EXPIRES', 'NAME'], ...table]),
-  )
+  io.stdout.write(columns([['KEY_ID', 'KIND', 'ENDS', 'STATE', 'LAST USED', 'EXPIRES', 'NAME'], ...table]))
 }
 
-async function rotate(config: Config, keyId: string, { grace, json }: { grace: number; json?: boolean }) {
+async function rotate(
+  config: Config,
+  io: CommandIo,
+  keyId: string,
+  { grace, json }: { grace: number; json?: boolean },
+) {
   const now_ms = Date.now()
   const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
     const old = await findKey(db, keyId)
@@ -130,16 +140,16 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
     const { key, expires_ms } = await audited.rotateServiceKey(db, old, made, commandLine(now_ms))
     return { made: key, token, expires_ms }
   })
-  printNew(made, token, json)
-  if (!json) process.stdout.write(`The old key remains valid until ${instantText(expires_ms)}.\n`)
+  printNew(io, made, token, json)
+  if (!json) io.stdout.write(`The old key remains valid until ${instantText(expires_ms)}.\n`)
 }
 
-async function revoke(config: Config, keyId: string, { json }: { json?: boolean }) {
+async function revoke(config: Config, io: CommandIo, keyId: string, { json }: { json?: boolean }) {
   const key = await inStore(config.databaseUrl, async (db) => {
     return await audited.revokeServiceKey(db, await findKey(db, keyId), commandLine(Date.now()))
   })
   const shown = shownKey(key, Date.now())
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} has been revoked.\n`)
+  io.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} has been revoked.\n`)
 }
 
 async function findKey(db: Transaction, keyId: string): Promise<keys.ServiceKey> {
@@ -175,7 +185,7 @@ function shownKey(key: keys.ServiceKey, now_ms: number) {
   }
 }
 
-function printNew(made: keys.ServiceKey, token: string, json = false) {
-  if (json) process.stdout.write(`${JSON.stringify({ ...shownKey(made, Date.now()), key: token })}\n`)
-  else process.stdout.write(`key_id  ${made.key_id}\nkey     ${token}\n`)
+function printNew(io: CommandIo, made: keys.ServiceKey, token: string, json = false) {
+  if (json) io.stdout.write(`${JSON.stringify({ ...shownKey(made, Date.now()), key: token })}\n`)
+  else io.stdout.write(`key_id  ${made.key_id}\nkey     ${token}\n`)
 }

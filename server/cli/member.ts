@@ -13,6 +13,7 @@ import { addMember as addAuditedMember, replacePassword } from '../storage/table
 import { newestMembers } from '../storage/tables/members.ts'
 import { findPersonByEmail, insertPerson } from '../storage/tables/people.ts'
 import { deleteFirstSetupLink } from '../storage/tables/setup-links.ts'
+import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
 import { inStore } from './store.ts'
@@ -36,7 +37,7 @@ const PASSWORD_LENGTHS = { least: 12, most: 256 }
 /** Maximum members listed; nobody reads more rows in a terminal. */
 const LISTED = 10_000
 
-export function defineMember(member: Command, config: () => Config): void {
+export function defineMember(member: Command, config: () => Config, io: CommandIo): void {
   const workspace = () =>
     new Option('--workspace <name>', 'workspace of the members; required if there are several').argParser(
       name,
@@ -55,22 +56,22 @@ export function defineMember(member: Command, config: () => Config): void {
     .addOption(new Option('--role <role>').choices(['owner', 'admin', 'viewer']).default('owner'))
     .addOption(json())
     .addHelpText('after', stdin)
-    .action((options: AddOptions) => add(config(), options))
+    .action((options: AddOptions) => add(config(), io, options))
   member
     .command('list')
     .description('list the members of a workspace')
     .addOption(workspace())
     .addOption(json())
-    .action((options: { workspace?: string; json?: boolean }) => list(config(), options))
+    .action((options: { workspace?: string; json?: boolean }) => list(config(), io, options))
   member
     .command('set-password')
     .description('set a new password, for example after it was forgotten, and end all sessions')
     .addOption(address())
     .addHelpText('after', stdin)
-    .action((options: { email: string }) => setPassword(config(), options))
+    .action((options: { email: string }) => setPassword(config(), io, options))
 }
 
-async function add(config: Config, options: AddOptions) {
+async function add(config: Config, io: CommandIo, options: AddOptions) {
   const { email, role, json } = options
   const known = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
   // Emails are not verified: the person who created this account need not be the one that the operator means.
@@ -89,7 +90,7 @@ async function add(config: Config, options: AddOptions) {
   }
   // Outside the transaction, because it waits for the person to type.
   const password_hash =
-    known?.password_hash ?? (await new Passwords().hash(await readPassword(), options.email))
+    known?.password_hash ?? (await new Passwords().hash(await readPassword(io), options.email))
   const made = await inStore(config.databaseUrl, async (db) => {
     const { workspace_id } = await workspaceOf(db, options.workspace)
     const joined_ms = Date.now()
@@ -107,18 +108,22 @@ async function add(config: Config, options: AddOptions) {
     await deleteFirstSetupLink(db)
     return { person_id: person.person_id, name: person.name, email: person.email, role }
   })
-  process.stdout.write(
+  io.stdout.write(
     json ? `${JSON.stringify(made)}\n` : `${printable(made.name)} is now ${article(role)} ${role}.\n`,
   )
 }
 
-async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
+async function list(
+  config: Config,
+  io: CommandIo,
+  { workspace, json }: { workspace?: string; json?: boolean },
+) {
   const members = await inStore(config.databaseUrl, async (db) => {
     return await listedMembers(db, (await workspaceOf(db, workspace)).workspace_id)
   })
   const table = members.map(({ email, role, joined_at, name }) => [email, role, joined_at, name])
   const printed = columns([['EMAIL', 'ROLE', 'JOINED', 'NAME'], ...table])
-  process.stdout.write(json ? `${JSON.stringify(members)}\n` : printed)
+  io.stdout.write(json ? `${JSON.stringify(members)}\n` : printed)
 }
 
 async function listedMembers(db: Database, workspaceId: string): Promise<Member[]> {
@@ -131,20 +136,19 @@ async function listedMembers(db: Database, workspaceId: string): Promise<Member[
   return members
 }
 
-async function setPassword(config: Config, { email }: { email: string }) {
+async function setPassword(config: Config, io: CommandIo, { email }: { email: string }) {
   const person = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
   if (!person) throw new CommandFailure('no person has this email', ExitCode.conflict)
-  const hash = await new Passwords().hash(await readPassword(), email)
+  const hash = await new Passwords().hash(await readPassword(io), email)
   await inStore(config.databaseUrl, async (db) => {
     const changed = { ...person, password_hash: hash }
     await replacePassword(db, changed, commandLine(Date.now()), 'password_changed')
   })
-  process.stdout.write(`The password of ${printable(person.name)} has been changed.\n`)
+  io.stdout.write(`The password of ${printable(person.name)} has been changed.\n`)
 }
 
 /** Prompts on a terminal without echoing; otherwise reads the first line of standard input. */
-async function readPassword(): Promise<string> {
-  const { stdin, stderr } = process
+async function readPassword({ stdin, stderr }: CommandIo): Promise<string> {
   const isTerminal = stdin.isTTY === true
   if (isTerminal) stderr.write('Password: ')
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../storage/open.ts'
+import type { CommandIo } from './command-io.ts'
 import { assertFolder } from './store.ts'
 
 const HELP = `
@@ -8,13 +9,13 @@ A server does the same when it starts, so you never need this command. Use it to
 direct connection if servers connect through a pooler, or with another role. Migrations only add, and several processes may
 start them at once. If there is no store, an empty one is created.`
 
-export function defineMigrate(command: Command, config: () => Config): void {
-  command.addHelpText('after', HELP).action(() => migrate(config()))
+export function defineMigrate(command: Command, config: () => Config, io: CommandIo): void {
+  command.addHelpText('after', HELP).action(() => migrate(config(), io))
 }
 
-async function migrate({ databaseUrl }: Config) {
+async function migrate({ databaseUrl }: Config, io: CommandIo) {
   assertFolder(databaseUrl)
   const opened = await openDatabase(databaseUrl, { create: true })
   await opened?.close()
-  process.stdout.write('The schema is up to date.\n')
+  io.stdout.write('The schema is up to date.\n')
 }

@@ -17,6 +17,7 @@ import {
   endOldAccess,
 } from '../storage/tables/restored-access.ts'
 import type { ServiceKey } from '../storage/tables/service-keys.ts'
+import type { CommandIo } from './command-io.ts'
 import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
@@ -30,15 +31,15 @@ Sessions, setup links, invitations and password links in the backup are ended. K
 were revoked since the backup stay revoked if the replaced store can be read. Everyone else who had access at the time of the
 backup has it again: the keys and members are listed, with what has changed since.`
 
-export function defineRestore(command: Command, config: () => Config): void {
+export function defineRestore(command: Command, config: () => Config, io: CommandIo): void {
   command
     .argument('<file>', 'backup made by cairn backup; it is not modified')
     .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
-    .action((file: string, { json }: { json?: boolean }) => restore(config(), file, json))
+    .action((file: string, { json }: { json?: boolean }) => restore(config(), io, file, json))
 }
 
-async function restore(config: Config, file: string, json = false) {
+async function restore(config: Config, io: CommandIo, file: string, json = false) {
   assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
   if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
   assertFolder(config.databaseUrl)
@@ -46,7 +47,7 @@ async function restore(config: Config, file: string, json = false) {
   if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
     const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file)
-    process.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
+    io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(

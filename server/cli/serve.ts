@@ -3,35 +3,35 @@ import type { Config } from '../config.ts'
 import { isAdministrationBuilt } from '../http/administration-site.ts'
 import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
+import type { CommandIo } from './command-io.ts'
 import { nextSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 
 /** Maximum time for finishing the requests in flight at shutdown. */
 const STOP_MS = 10_000
 
-export function defineServe(command: Command, config: () => Config): void {
-  command.action(() => serve(config()))
+export function defineServe(command: Command, config: () => Config, io: CommandIo): void {
+  command.action(() => serve(config(), io))
 }
 
-async function serve(config: Config) {
+async function serve(config: Config, io: CommandIo) {
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   const server = await startServer({ config, log })
   // Not to standard output: that is the log, which others keep and read. Before the log line, so that readers of that
   // line already have the link.
   if (server.setupLink !== undefined) {
-    process.stderr.write(
+    io.stderr.write(
       `To get started, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
     )
   }
   if (!isAdministrationBuilt()) {
-    process.stderr.write(
+    io.stderr.write(
       'The administration interface is not built. Stop the server, run npm run build, and start it again.\n',
     )
   }
   // For a person at a terminal; the log has the same as JSON.
-  if (process.stderr.isTTY)
-    process.stderr.write(`Cairn is running at ${server.siteUrl}. Press Ctrl+C to stop.\n\n`)
+  if (io.stderr.isTTY) io.stderr.write(`Cairn is running at ${server.siteUrl}. Press Ctrl+C to stop.\n\n`)
   logListening(log, server)
   const end = Promise.race([nextSignal(), server.died])
   await end.then(
@@ -45,7 +45,7 @@ async function serve(config: Config) {
   setTimeout(() => {
     const text = `shutdown timed out: some requests did not finish within ${STOP_MS / 1000} s`
     log.error(text)
-    process.stderr.write(`cairn: ${text}\n`)
+    io.stderr.write(`cairn: ${text}\n`)
     process.exit(1)
   }, STOP_MS).unref()
   await server.stop()

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { processEnvironment } from '../config.ts'
+import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 /**
  * Returns the service key for a command that calls the API. It is not an argument, because every user of the machine
  * can see arguments.
+ * @param keyFile a file that has it; without one the environment has it
  * @param user what needs it, for example `the import`
  * @throws {CommandFailure} if there is none
  */
-export function serviceKey(keyFile: string | undefined, user: string): string {
-  const key = keyFile === undefined ? processEnvironment().CAIRN_SERVICE_KEY : textOf(keyFile)
+export function serviceKey({ env }: CommandIo, keyFile: string | undefined, user: string): string {
+  const key = keyFile === undefined ? env.CAIRN_SERVICE_KEY : textOf(keyFile)
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key
   const place = keyFile ?? 'CAIRN_SERVICE_KEY'
   const fault = key ? `${place} does not contain a service key` : `${user} needs a service key`

@@ -4,21 +4,22 @@ import { browserUrl, makeSetupLink } from '../setup-link.ts'
 import type { Transaction } from '../storage/database.ts'
 import { commandLine, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import { hasWorkspaces } from '../storage/tables/workspaces.ts'
+import type { CommandIo } from './command-io.ts'
 import { name } from './options.ts'
 import { inStore } from './store.ts'
 import { workspaceOf } from './workspace.ts'
 
 type SetupLinkOptions = { workspace?: string; json?: boolean }
 
-export function defineSetupLink(command: Command, config: () => Config): void {
+export function defineSetupLink(command: Command, config: () => Config, io: CommandIo): void {
   command
     .option('--workspace <name>', 'workspace of the owner; required if there are several', name)
     .option('--json', 'print one JSON object only')
     .addHelpText('after', '\nThe link works once, within an hour, and only until the next one is created.')
-    .action((options: SetupLinkOptions) => setupLink(config(), options))
+    .action((options: SetupLinkOptions) => setupLink(config(), io, options))
 }
 
-async function setupLink(config: Config, { workspace, json }: SetupLinkOptions) {
+async function setupLink(config: Config, io: CommandIo, { workspace, json }: SetupLinkOptions) {
   const baseUrl = browserUrl(config, config.port)
   const make = async (db: Transaction) => {
     const isNew = workspace === undefined && !(await hasWorkspaces(db))
@@ -30,5 +31,5 @@ async function setupLink(config: Config, { workspace, json }: SetupLinkOptions) 
     return await makeSetupLink(db, { workspace_id, baseUrl, now_ms })
   }
   const link = await inStore(config.databaseUrl, make)
-  process.stdout.write(json ? `${JSON.stringify({ link })}\n` : `${link}\n`)
+  io.stdout.write(json ? `${JSON.stringify({ link })}\n` : `${link}\n`)
 }

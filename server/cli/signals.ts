@@ -8,8 +8,14 @@ export function nextSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/** Aborts a command at the first signal and exits at the second. @param advice how to resume */
-export function interruptible(advice: string): AbortController {
+/**
+ * Runs work that the first SIGTERM or SIGINT aborts; a second one ends the process at once.
+ * @param advice how to resume
+ */
+export async function interruptible<Result>(
+  advice: string,
+  work: (stop: AbortController) => Promise<Result>,
+): Promise<Result> {
   const stop = new AbortController()
   const interrupted = () => {
     if (stop.signal.aborted) process.exit(ExitCode.interrupted)
@@ -17,5 +23,10 @@ export function interruptible(advice: string): AbortController {
   }
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
-  return stop
+  try {
+    return await work(stop)
+  } finally {
+    process.off('SIGINT', interrupted)
+    process.off('SIGTERM', interrupted)
+  }
 }

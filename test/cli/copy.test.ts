@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { startCairn, unmadeStore } from '../cairn.ts'
-import { cairnFile, startCommand } from '../command.ts'
+import { spawnCairn } from '../command.ts'
 import { withPatience } from '../patience.ts'
 import { copy, expectSameCopy, filled, seen } from './copied-store.ts'
 
@@ -28,7 +28,7 @@ describe('cairn copy', () => {
   it('is refused while a server runs on the store', async () => {
     const { cairn } = await filled()
     const to = await unmadeStore()
-    const refused = await copy(cairn.databaseUrl, to)
+    const refused = await spawnCairn(['copy', '--from', cairn.databaseUrl, '--to', to]).ended
     expect(refused.code).toBe(1)
     expect(refused.stderr).toMatch(/Stop (it|all of them) first/)
     await cairn.stop()
@@ -47,14 +47,7 @@ describe('cairn copy', () => {
     const { data: before } = await workspace.client.listEvents({ query: { limit: 500 } })
     await cairn.stop()
     const to = await unmadeStore()
-    const started = startCommand(process.execPath, [
-      cairnFile,
-      'copy',
-      '--from',
-      cairn.databaseUrl,
-      '--to',
-      to,
-    ])
+    const started = spawnCairn(['copy', '--from', cairn.databaseUrl, '--to', to])
     await vi.waitUntil(() => started.stderr().includes('copying'), withPatience)
     started.process.kill('SIGKILL')
     await started.ended

@@ -6,14 +6,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../client/index.ts'
 import { readable } from '../../server/cli/request-lines.ts'
 import { temporaryFolder } from '../cairn.ts'
-import { cairnFile, startCommand } from '../command.ts'
+import { spawnCairn } from '../command.ts'
 import { withPatience } from '../patience.ts'
 
 /** Starts `cairn dev ARGS`, with a temporary folder of its own. */
 function startDev(...args: string[]) {
   const folder = temporaryFolder()
   const environment = { PORT: '0', TMPDIR: folder, DATABASE_URL: `sqlite:${join(folder, 'other', 'c.db')}` }
-  const command = startCommand(process.execPath, [cairnFile, 'dev', ...args], { environment })
+  const command = spawnCairn(['dev', ...args], { environment })
   return { folder, command }
 }
 

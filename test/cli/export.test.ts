@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
-import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { runCairn, spawnCairn } from '../command.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 async function newExport(count: number) {
   const { workspace, event } = await customerInJourney(cairn)
   const folder = temporaryFolder()
-  const environment = { CAIRN_SERVICE_KEY: workspace.secret_key, DATABASE_URL: `sqlite:${folder}/none.db` }
+  const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
   const args = (list: string, file: string, more: string[], baseUrl = `${cairn.url}/v1`) => {
     return ['export', list, join(folder, file), '--base-url', baseUrl, '--json', ...more]
   }
@@ -52,12 +52,11 @@ async function newExport(count: number) {
     send,
     ids: await send(count),
     export: (list: string, file: string, ...more: string[]) =>
-      runCairn(args(list, file, more), { environment, folder }),
+      runCairn(args(list, file, more), { environment }),
+    exportFrom: (baseUrl: string, file: string, ...more: string[]) =>
+      runCairn(args('events', file, more, baseUrl), { environment }),
     start: (file: string, baseUrl: string, ...more: string[]) =>
-      startCommand(process.execPath, [cairnFile, ...args('events', file, more, baseUrl)], {
-        environment,
-        folder,
-      }),
+      spawnCairn(args('events', file, more, baseUrl), { environment }),
     lines: (file: string) => linesOf(join(folder, file)),
   }
 }
@@ -161,8 +160,8 @@ describe('cairn export', () => {
   it('requests again what a broken connection has cut off, wherever that was', async () => {
     const own = await newExport(1200)
     const breaking = await startStalling(Number.POSITIVE_INFINITY, (request) => [1, 3].includes(request))
-    const command = own.start('a.ndjson', breaking.url, '--lines-at-once', '600')
-    expect(await command.ended).toMatchObject({ code: 0 })
+    const ended = await own.exportFrom(breaking.url, 'a.ndjson', '--lines-at-once', '600')
+    expect(ended).toMatchObject({ code: 0 })
     const lines = own.lines('a.ndjson')
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })

@@ -250,7 +250,7 @@ describe('cairn import', () => {
     const killed = own.start()
     const hasBegun = async () =>
       (await client.listEvents({ query: { limit: 500 } })).data?.next_cursor != null
-    await vi.waitUntil(hasBegun, { ...withPatience, interval: 5 })
+    await vi.waitUntil(hasBegun, { ...withPatience, interval: 20 })
     killed.process.kill('SIGKILL')
     expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' })
     const before = (await listAll(client)).length

@@ -6,10 +6,13 @@ import { buffer } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
-import { type Command, cairnFile, runCairn, startCommand } from '../command.ts'
+import { type Command, runCairn, spawnCairn } from '../command.ts'
 import { withPatience } from '../patience.ts'
 
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
+
+/** A line of progress. There are some if the machine is so busy that an import takes seconds. */
+const PROGRESS = /^(?:\d+ %, )?\d+ created, .+\n/gm
 
 /** Creates a workspace and a folder to import from. */
 export async function newImport(cairn: Cairn) {
@@ -21,10 +24,7 @@ export async function newImport(cairn: Cairn) {
 export function importerOf(baseUrl: string, key: string, journey_id?: string) {
   const folder = temporaryFolder()
   const file = join(folder, 'events.ndjson')
-  const options = {
-    environment: { CAIRN_SERVICE_KEY: key, DATABASE_URL: `sqlite:${folder}/none.db` },
-    folder,
-  }
+  const options = { environment: { CAIRN_SERVICE_KEY: key } }
   const journey = journey_id === undefined ? [] : ['--journey', journey_id]
   const args = (path: string, more: string[]) => {
     return ['import', path, '--base-url', baseUrl, ...journey, '--json', ...more]
@@ -33,13 +33,14 @@ export function importerOf(baseUrl: string, key: string, journey_id?: string) {
     folder,
     file,
     write: (lines: readonly (object | string)[]) => writeFileSync(file, textOf(lines)),
-    /** Imports a file and returns what it printed, with the summary parsed. */
+    /** Imports a file and returns what it printed: with the summary parsed, and the lines of progress apart. */
     async import(path = file, ...more: string[]) {
       const { code, stdout, stderr } = await runCairn(args(path, more), options)
-      return { code, stderr, summary: stdout === '' ? undefined : JSON.parse(stdout) }
+      const summary = stdout === '' ? undefined : JSON.parse(stdout)
+      return { code, stderr: stderr.replace(PROGRESS, ''), progress: stderr.match(PROGRESS) ?? [], summary }
     },
     start: (path = file, ...more: string[]): Command => {
-      return startCommand(process.execPath, [cairnFile, ...args(path, more)], options)
+      return spawnCairn(args(path, more), options)
     },
     refused: (path = `${file}.refused.ndjson`) => {
       return readFileSync(path, 'utf8')

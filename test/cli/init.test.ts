@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../command.ts'
 
 const JSON_LINE =
   /^\{"workspace_id":"wsp_.{26}","journey_id":"jrn_.{26}","secret_key":"sk_.{49}","publishable_key":"pk_.{49}"\}\n$/
@@ -87,17 +87,14 @@ describe('cairn init', () => {
   it('creates no folder for a store except the default one', async () => {
     const folder = temporaryFolder()
     const init = (environment: Record<string, string>) =>
-      runCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder })
+      spawnCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder }).ended
     const missing = join(folder, 'missing')
     const stderr = `cairn: the folder ${missing} of the store does not exist. Create it (mkdir -p ${missing}), or correct DATABASE_URL\n`
     const refused = { code: 2, stdout: '', stderr }
     expect(await init({ DATABASE_URL: `sqlite:${missing}/cairn.db` })).toMatchObject(refused)
     expect(await init({ DATABASE_URL: 'sqlite:missing/cairn.db' })).toMatchObject(refused)
-    const serve = await runCairn(['serve'], {
-      environment: { DATABASE_URL: 'sqlite:missing/cairn.db' },
-      folder,
-    })
-    expect(serve).toMatchObject(refused)
+    const environment = { DATABASE_URL: 'sqlite:missing/cairn.db' }
+    expect(await spawnCairn(['serve'], { environment, folder }).ended).toMatchObject(refused)
     expect(readdirSync(folder)).toEqual([])
     expect(await init({})).toMatchObject({ code: 0 })
     expect(readdirSync(join(folder, 'data'))).toContain('cairn.db')
@@ -114,8 +111,9 @@ describe('cairn init', () => {
   })
 
   it('creates one of two with the same name at once', async () => {
-    const { init, counts } = newStore()
-    const answers = await Promise.all([init('A', 'B', '--json'), init('A', 'B', '--json')])
+    const { environment, counts } = newStore()
+    const init = () => spawnCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment }).ended
+    const answers = await Promise.all([init(), init()])
     expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 3])
     expect(counts()).toEqual([1, 1, 2])
   })

@@ -1,31 +1,42 @@
 // engines: sqlite, postgres
 
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, newStore, startCairnForTest, unmadeStore } from '../cairn.ts'
-import { runCairn } from '../command.ts'
+import { type Cairn, newStore, startCairn, startCairnForTest, unmadeStore } from '../cairn.ts'
+import { runCairn, spawnCairn } from '../command.ts'
 import { engine } from '../engine.ts'
 import { storedText } from '../storage/store.ts'
 
-type Workspace = Awaited<ReturnType<typeof createWorkspace>>
+type Workspace = Awaited<ReturnType<typeof newWorkspace>>
 
 let cairn: Cairn
 let workspace: Workspace
 
-beforeEach(async () => {
-  cairn = await startCairnForTest()
-  workspace = await createWorkspace(cairn.databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
 })
 
-function key(...args: string[]) {
-  return runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
+beforeEach(async () => {
+  workspace = await newWorkspace(cairn)
+})
+
+async function newWorkspace({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, name: string = randomUUID()) {
+  return { ...(await createWorkspace(databaseUrl, { workspace: name, journey: 'Onboarding' })), name }
+}
+
+/** `cairn key ARGS` of the workspace. */
+function key(command: string, ...args: string[]) {
+  const whose = command === 'create' || command === 'list' ? ['--workspace', workspace.name] : []
+  return runCairn(['key', command, ...whose, ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
 }
 
 /** Output of the command as JSON; it must succeed. */
-async function keyJson(...args: string[]) {
-  const { code, stdout, stderr } = await key(...args, '--json')
+async function keyJson(command: string, ...args: string[]) {
+  const { code, stdout, stderr } = await key(command, ...args, '--json')
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^[[{].*[\]}]\n$/)
   return JSON.parse(stdout)
@@ -141,16 +152,23 @@ describe('cairn key list', () => {
   })
 
   it('asks which workspace if there are several', async () => {
-    await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
-    const stderr = 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n'
+    const databaseUrl = await newStore()
+    const key = (...args: string[]) =>
+      runCairn(['key', ...args], { environment: { DATABASE_URL: databaseUrl } })
+    const listed = async (...args: string[]) => JSON.parse((await key('list', '--json', ...args)).stdout)
     const create = ['create', '--kind', 'secret', '--name', 'A']
-    for (const refused of await Promise.all([key('list'), key(...create)])) {
+    await newWorkspace({ databaseUrl }, 'Example Ltd')
+    expect(await key(...create)).toMatchObject({ code: 0 })
+    expect(await listed()).toHaveLength(3)
+    await newWorkspace({ databaseUrl }, 'Other')
+    const stderr = 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n'
+    for (const refused of [await key('list'), await key(...create)]) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
     }
-    expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(2)
-    await keyJson(...create, '--workspace', 'Other')
-    expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(3)
-    expect(await keyJson('list', '--workspace', 'Example Ltd')).toHaveLength(2)
+    expect(await listed('--workspace', 'Other')).toHaveLength(2)
+    expect(await key(...create, '--workspace', 'Other')).toMatchObject({ code: 0 })
+    expect(await listed('--workspace', 'Other')).toHaveLength(3)
+    expect(await listed('--workspace', 'Example Ltd')).toHaveLength(3)
     const unknown = await key('list', '--workspace', 'Third')
     expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' })
   })
@@ -224,7 +242,9 @@ describe('cairn key revoke', () => {
   it('ends a key within a second, permanently', async () => {
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     expect(await status(made.key)).toBe(200)
-    const revoked = await keyJson('revoke', made.key_id)
+    const environment = { DATABASE_URL: cairn.databaseUrl }
+    const { stdout } = await spawnCairn(['key', 'revoke', made.key_id, '--json'], { environment }).ended
+    const revoked = JSON.parse(stdout)
     await expect.poll(() => status(made.key), withinASecond).toBe(401)
     expect(revoked).toMatchObject({ key_id: made.key_id, state: 'revoked', revoked_at: instant })
     expect(await keyJson('revoke', made.key_id)).toMatchObject({ revoked_at: revoked.revoked_at })
@@ -237,9 +257,14 @@ describe('cairn key revoke', () => {
 
 describe('a secret key', () => {
   it('is printed once and is in no file', async () => {
+    const alone = await startCairnForTest()
+    const workspace = await newWorkspace(alone)
+    const environment = { DATABASE_URL: alone.databaseUrl }
+    const key = (...args: string[]) => runCairn(['key', ...args], { environment })
+    const keyJson = async (...args: string[]) => JSON.parse((await key(...args, '--json')).stdout)
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     const rotated = await keyJson('rotate', made.key_id)
-    expect(await status(rotated.key)).toBe(200)
+    expect((await alone.client(rotated.key).listEvents()).response.status).toBe(200)
     const secrets = [workspace.secret_key, made.key, rotated.key].map((token: string) => token.slice(3, -6))
     const printed = await Promise.all([
       key('list'),
@@ -248,14 +273,14 @@ describe('a secret key', () => {
       key('revoke', made.key_id, '--json'),
       key('rotate', rotated.key_id, '--json'),
     ])
-    const stored = await storedText(cairn.databaseUrl)
+    const stored = await storedText(alone.databaseUrl)
     for (const secret of secrets) {
       for (const { code, stdout, stderr } of printed) {
         expect(code).toBe(0)
         expect(stdout + stderr).not.toContain(secret)
       }
       expect(stored.includes(secret)).toBe(false)
-      expect(JSON.stringify(cairn.log)).not.toContain(secret)
+      expect(JSON.stringify(alone.log)).not.toContain(secret)
     }
     expect(stored.includes(workspace.publishable_key)).toBe(true)
   })

@@ -8,14 +8,15 @@ import { startCommand } from '../command.ts'
 // The program prints which one it is; the file that people run chooses between them.
 const folder = join(inject('run').folder, 'launched')
 const files = {
-  'server/cli/commands.ts': "const which: string = 'as it is written'\nprocess.stdout.write(which)\n",
+  'server/cli/commands.ts':
+    "const which: string = 'as it is written'\nexport const runCommand = () => void process.stdout.write(which)\n",
   'generated/contract.ts': '',
   'openapi.yaml': '',
   'client/client.ts': '',
   'client/node_modules/later.js': '',
   'package-lock.json': '{}',
   'package.json': '{ "type": "module" }',
-  'dist/server/commands.js': "process.stdout.write('as it was built')\n",
+  'dist/server/commands.js': "export const runCommand = () => void process.stdout.write('as it was built')\n",
 }
 
 beforeEach(() => {

@@ -1,59 +1,76 @@
 // engines: sqlite, postgres
 
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { type CommandOptions, runCairn } from '../command.ts'
-import { browser, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, newStore, startCairn, temporaryFolder } from '../cairn.ts'
+import { runCairn, spawnCairn } from '../command.ts'
+import { browser, newEmail, type SignedUp, signIn, signUp } from '../people.ts'
 import { connectTo } from '../storage/store.ts'
 
 const PASSWORD = 'enigma-is-a-machine'
 
 let cairn: Cairn
+let workspace: string
 let workspace_id: string
 let owner: SignedUp
+/** An email that nobody has yet, and the options that make somebody with it. */
+let email: string
+let alan: string[]
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
 
 beforeEach(async () => {
-  cairn = await startCairnForTest()
-  const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
+  workspace = randomUUID()
+  const names = { workspace, journey: 'Onboarding' }
   workspace_id = (await createWorkspace(cairn.databaseUrl, names)).workspace_id
   owner = await signUp(cairn, { workspace_id }, 'owner')
+  email = newEmail()
+  alan = ['--email', email, '--name', 'Alan Turing']
 })
 
 /** Runs `cairn member ARGS` next to the server. @param stdin the password, as typed */
 function member(args: string[], stdin?: string) {
-  const options: CommandOptions = { environment: { DATABASE_URL: cairn.databaseUrl } }
-  return runCairn(['member', ...args], { ...options, ...(stdin !== undefined && { stdin }) })
+  const environment = { DATABASE_URL: cairn.databaseUrl }
+  return runCairn(['member', ...args], { environment, ...(stdin !== undefined && { stdin }) })
 }
 
-const add = (args: string[], stdin = `${PASSWORD}\n`) => member(['add', ...args], stdin)
-const alan = ['--email', 'alan@example.com', '--name', 'Alan Turing']
+/** `cairn member add ARGS` in the workspace. */
+function add(args: string[], stdin = `${PASSWORD}\n`) {
+  return member(['add', '--workspace', workspace, ...args], stdin)
+}
 
 /** The members as listed by the command. */
-async function listed(...args: string[]) {
-  const { code, stdout, stderr } = await member(['list', '--json', ...args])
+async function listed() {
+  const { code, stdout, stderr } = await member(['list', '--workspace', workspace, '--json'])
   expect([code, stderr]).toEqual([0, ''])
   return JSON.parse(stdout)
 }
 
 describe('cairn member add', () => {
   it('adds a person who can sign in immediately, an owner by default', async () => {
-    const made = await add([...alan, '--json'])
+    const started = { environment: { DATABASE_URL: cairn.databaseUrl }, stdin: `${PASSWORD}\n` }
+    const args = ['member', 'add', '--workspace', workspace, ...alan, '--json']
+    const made = await spawnCairn(args, started).ended
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const { person_id, ...person } = JSON.parse(made.stdout)
-    expect(person).toEqual({ name: 'Alan Turing', email: 'alan@example.com', role: 'owner' })
-    const { client } = browser(cairn, await signIn(cairn, { email: person.email, password: PASSWORD }))
+    expect(person).toEqual({ name: 'Alan Turing', email, role: 'owner' })
+    const { client } = browser(cairn, await signIn(cairn, { email, password: PASSWORD }))
     expect((await client().getSession()).data).toMatchObject({
-      person: { person_id, name: 'Alan Turing', email: 'alan@example.com' },
-      workspaces: [{ workspace_id, name: 'Example Ltd', role: 'owner', status: 'active' }],
+      person: { person_id, name: 'Alan Turing', email },
+      workspaces: [{ workspace_id, name: workspace, role: 'owner', status: 'active' }],
     })
 
-    const viewer = await add(['--email', 'ada@example.com', '--name', 'Ada', '--role', 'viewer'])
+    const ada = newEmail()
+    const viewer = await add(['--email', ada, '--name', 'Ada', '--role', 'viewer'])
     expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is now a viewer.\n' })
     expect(await listed()).toMatchObject([
-      { email: 'ada@example.com', role: 'viewer' },
-      { email: 'alan@example.com', role: 'owner' },
+      { email: ada, role: 'viewer' },
+      { email, role: 'owner' },
       { email: owner.email, role: 'owner' },
     ])
     const { data } = await owner.client().listAuditLog({ query: { subject_id: person_id } })
@@ -91,17 +108,17 @@ describe('cairn member add', () => {
         stderr: 'cairn: the password must have 12 to 256 characters\n',
       })
     }
-    expect(await member(['add', ...alan])).toMatchObject({ code: 2, stdout: '' })
+    expect(await add(alan, '')).toMatchObject({ code: 2, stdout: '' })
     expect(await listed()).toHaveLength(1)
     expect(await add(alan, '0123456789ab\n')).toMatchObject({ code: 0 })
-    const ada = ['--email', 'ada@example.com', '--name', 'Ada']
+    const ada = ['--email', newEmail(), '--name', 'Ada']
     expect(await add(ada, '👾'.repeat(256))).toMatchObject({ code: 0 })
   })
 
   it('lets an existing person keep name and password', async () => {
     const person = await signUp(cairn, await cairn.workspace(), 'owner')
-    const options = ['--workspace', 'Example Ltd', '--email', person.email.toUpperCase()]
-    const made = await member(['add', ...options, '--existing', '--role', 'admin', '--json'])
+    const options = ['--email', person.email.toUpperCase(), '--existing']
+    const made = await add([...options, '--role', 'admin', '--json'], '')
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const { person_id, name, email } = person
     expect(JSON.parse(made.stdout)).toEqual({ person_id, name, email, role: 'admin' })
@@ -111,29 +128,29 @@ describe('cairn member add', () => {
 
   it('adds nobody by an email alone, because emails are not verified', async () => {
     const person = await signUp(cairn, await cairn.workspace(), 'owner')
-    const options = ['--workspace', 'Example Ltd', '--email', person.email]
+    const options = ['--email', person.email]
     expect(await add([...options, '--name', 'Ada'])).toMatchObject({
       code: 3,
       stdout: '',
       stderr: 'cairn: Grace Hopper already signs in with this email; use --existing to add that person\n',
     })
     expect(await add([...options, '--existing', '--name', 'Ada'])).toMatchObject({ code: 2, stdout: '' })
-    expect(await add(['--workspace', 'Example Ltd', ...alan, '--existing'])).toMatchObject({
+    expect(await add([...alan, '--existing'])).toMatchObject({
       code: 3,
       stdout: '',
       stderr: 'cairn: no person has this email\n',
     })
-    expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
+    expect(await listed()).toHaveLength(1)
     await expect(signIn(cairn, person)).resolves.toBeDefined()
   })
 
   it('refuses an existing member, a new person without a name, and an unknown role', async () => {
-    expect(await member(['add', '--email', owner.email, '--existing', '--role', 'viewer'])).toMatchObject({
+    expect(await add(['--email', owner.email, '--existing', '--role', 'viewer'])).toMatchObject({
       code: 3,
       stdout: '',
       stderr: 'cairn: the person is already a member\n',
     })
-    expect(await add(['--email', 'alan@example.com'])).toMatchObject({
+    expect(await add(['--email', email])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: 'cairn: --name is required for a new person\n',
@@ -168,19 +185,26 @@ describe('cairn member add', () => {
   })
 
   it('asks which workspace if there are several, and adds nobody to one that does not exist', async () => {
-    await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
-    expect(await add(alan)).toMatchObject({
+    const DATABASE_URL = await newStore()
+    const run = (...args: string[]) =>
+      runCairn(['member', ...args], { environment: { DATABASE_URL }, stdin: PASSWORD })
+    const listed = async (...args: string[]) => JSON.parse((await run('list', '--json', ...args)).stdout)
+    await createWorkspace(DATABASE_URL, { workspace: 'Example Ltd', journey: 'Onboarding' })
+    expect(await run('add', '--email', newEmail(), '--name', 'Ada')).toMatchObject({ code: 0 })
+    expect(await listed()).toHaveLength(1)
+    await createWorkspace(DATABASE_URL, { workspace: 'Other', journey: 'Onboarding' })
+    expect(await run('add', ...alan)).toMatchObject({
       code: 2,
       stdout: '',
       stderr: 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n',
     })
-    expect(await add([...alan, '--workspace', 'Third'])).toMatchObject({
+    expect(await run('add', ...alan, '--workspace', 'Third')).toMatchObject({
       code: 3,
       stdout: '',
       stderr: 'cairn: no workspace has this name\n',
     })
-    expect(await add([...alan, '--workspace', 'Other'])).toMatchObject({ code: 0 })
-    expect(await listed('--workspace', 'Other')).toMatchObject([{ email: 'alan@example.com' }])
+    expect(await run('add', ...alan, '--workspace', 'Other')).toMatchObject({ code: 0 })
+    expect(await listed('--workspace', 'Other')).toMatchObject([{ email }])
     expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
   })
 
@@ -218,10 +242,10 @@ describe('cairn member list', () => {
     await add([...alan, '--role', 'admin'])
     const { data } = await owner.client().listMembers()
     expect(await listed()).toEqual(data?.data)
-    const { stdout } = await member(['list'])
+    const { stdout } = await member(['list', '--workspace', workspace])
     expect(stdout.trim().split('\n')).toEqual([
       expect.stringMatching(/^EMAIL +ROLE +JOINED +NAME$/),
-      expect.stringMatching(/^alan@example\.com +admin +20\S+Z {2}Alan Turing$/),
+      expect.stringMatching(new RegExp(`^${email} +admin +20\\S+Z {2}Alan Turing$`)),
       expect.stringMatching(/^\S+@example\.com +owner +20\S+Z {2}Grace Hopper$/),
     ])
   })
@@ -274,9 +298,9 @@ describe('a password', () => {
     const answers = [
       await add([...alan, '--json']),
       await add(alan),
-      await member(['set-password', '--email', 'alan@example.com'], `${PASSWORD}\n`),
-      await member(['set-password', '--email', 'alan@example.com'], `${PASSWORD.slice(0, 11)}\n`),
-      await member(['list', '--json']),
+      await member(['set-password', '--email', email], `${PASSWORD}\n`),
+      await member(['set-password', '--email', email], `${PASSWORD.slice(0, 11)}\n`),
+      await member(['list', '--workspace', workspace, '--json']),
     ]
     for (const { stdout, stderr } of answers) {
       expect(stdout + stderr).not.toContain(PASSWORD.slice(0, 11))

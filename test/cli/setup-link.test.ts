@@ -2,28 +2,20 @@
 
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
-import { runCairn } from '../command.ts'
+import { runCairn, spawnCairn } from '../command.ts'
 import { withPatience } from '../patience.ts'
 import { OWN_PAGE, signUp } from '../people.ts'
 
-let cairn: Cairn
-
-beforeEach(async () => {
-  cairn = await startCairnForTest()
-})
-
-function setupLink(args: string[] = [], environment: Record<string, string> = {}) {
-  return runCairn(['setup-link', ...args], {
-    environment: { DATABASE_URL: cairn.databaseUrl, ...environment },
-  })
+function setupLink(databaseUrl: string, args: string[] = [], environment: Record<string, string> = {}) {
+  return runCairn(['setup-link', ...args], { environment: { DATABASE_URL: databaseUrl, ...environment } })
 }
 
 /** The server's response to the link: the workspace it is for, or the code of the problem. */
-async function lookUp(link: string) {
+async function lookUp(cairn: Cairn, link: string) {
   const reply = await cairn.fetch('/setup/look-up', {
     method: 'POST',
     headers: { ...OWN_PAGE, 'content-type': 'application/json' },
@@ -44,8 +36,10 @@ describe('the link of the first start', () => {
 
 describe('cairn setup-link', () => {
   it('creates a link that works for an hour on the running server, and voids earlier ones', async () => {
+    const cairn = await startCairnForTest()
+    const { databaseUrl } = cairn
     const began_ms = Date.now()
-    const made = await setupLink()
+    const made = await setupLink(databaseUrl)
     expect(made).toMatchObject({
       code: 0,
       stderr: '',
@@ -53,37 +47,41 @@ describe('cairn setup-link', () => {
         /^http:\/\/127\.0\.0\.1:3000\/admin\/setup#token=setup_[0-9A-Za-z]{43}\n$/,
       ),
     })
-    const found = await lookUp(made.stdout)
+    const found = await lookUp(cairn, made.stdout)
     expect(found).toMatchObject({ workspace_name: null })
     const lasts_ms = Date.parse(found.expires_at) - 3_600_000
     expect(lasts_ms).toBeGreaterThanOrEqual(began_ms)
     expect(lasts_ms).toBeLessThanOrEqual(Date.now())
-    expect(await lookUp(cairn.setupLink ?? '')).toBe('link_not_found')
-    const next = await setupLink()
-    expect([await lookUp(made.stdout), await lookUp(next.stdout)]).toEqual([
+    expect(await lookUp(cairn, cairn.setupLink ?? '')).toBe('link_not_found')
+    const environment = { DATABASE_URL: databaseUrl }
+    const next = await spawnCairn(['setup-link'], { environment }).ended
+    expect([await lookUp(cairn, made.stdout), await lookUp(cairn, next.stdout)]).toEqual([
       'link_not_found',
       found && expect.any(Object),
     ])
   })
 
   it('is for the only workspace, or for the one that is named', async () => {
-    const init = (workspace: string) =>
-      createWorkspace(cairn.databaseUrl, { workspace, journey: 'Onboarding' })
+    const cairn = await startCairnForTest()
+    const { databaseUrl } = cairn
+    const init = (workspace: string) => createWorkspace(databaseUrl, { workspace, journey: 'Onboarding' })
     await init('Acme')
-    expect(await lookUp((await setupLink()).stdout)).toMatchObject({ workspace_name: 'Acme' })
+    expect(await lookUp(cairn, (await setupLink(databaseUrl)).stdout)).toMatchObject({
+      workspace_name: 'Acme',
+    })
     await init('Babbage')
-    expect(await setupLink()).toMatchObject({
+    expect(await setupLink(databaseUrl)).toMatchObject({
       code: 2,
       stdout: '',
       stderr: 'cairn: choose a workspace with --workspace: "Acme", "Babbage"\n',
     })
-    const named = await setupLink(['--workspace', 'Babbage', '--json'])
+    const named = await setupLink(databaseUrl, ['--workspace', 'Babbage', '--json'])
     const { link } = JSON.parse(named.stdout)
-    expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
+    expect(await lookUp(cairn, link)).toMatchObject({ workspace_name: 'Babbage' })
     // A refused command does not void links.
     const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' }
-    expect(await setupLink(['--workspace', 'Third'])).toMatchObject(refused)
-    expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
+    expect(await setupLink(databaseUrl, ['--workspace', 'Third'])).toMatchObject(refused)
+    expect(await lookUp(cairn, link)).toMatchObject({ workspace_name: 'Babbage' })
   })
 
   it.each<[Record<string, string>, string]>([
@@ -92,7 +90,7 @@ describe('cairn setup-link', () => {
     [{ HOST: '::1' }, 'http://[::1]:3000/'],
     [{ HOST: 'localhost' }, 'http://localhost:3000/'],
   ])('points to where a browser finds the server: %j', async (environment, base) => {
-    const { stdout } = await setupLink([], environment)
+    const { stdout } = await setupLink(await newStore(), [], environment)
     expect(stdout.replace(/#.*\n/, '')).toBe(`${base}admin/setup`)
   })
 
@@ -101,7 +99,7 @@ describe('cairn setup-link', () => {
     async (HOST) => {
       const everywhere = await startCairnForTest({ host: HOST })
       const { port: itsPort } = new URL(everywhere.url)
-      const { stdout } = await setupLink([], { HOST, PORT: itsPort, DATABASE_URL: everywhere.databaseUrl })
+      const { stdout } = await setupLink(everywhere.databaseUrl, [], { HOST, PORT: itsPort })
       const { origin, hostname, pathname } = new URL(stdout.trim())
       expect(pathname).toBe('/admin/setup')
       expect((await fetch(`${origin}/healthz`)).status).toBe(200)
@@ -118,9 +116,10 @@ describe('cairn setup-link', () => {
   )
 
   it('is recorded in the audit log of the workspace', async () => {
+    const cairn = await startCairnForTest()
     const { workspace_id } = await cairn.workspace()
     const owner = await signUp(cairn, { workspace_id }, 'owner')
-    expect(await setupLink()).toMatchObject({ code: 0 })
+    expect(await setupLink(cairn.databaseUrl)).toMatchObject({ code: 0 })
     const { data } = await owner.client().listAuditLog({ query: { subject_id: workspace_id } })
     expect(data?.data[0]).toMatchObject({
       action: 'setup_link_created',
@@ -133,8 +132,7 @@ describe('cairn setup-link', () => {
   })
 
   it('does not create a store', async () => {
-    const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'none.db')}`
-    expect(await setupLink([], { DATABASE_URL })).toMatchObject({
+    expect(await setupLink(`sqlite:${join(temporaryFolder(), 'none.db')}`)).toMatchObject({
       code: 3,
       stdout: '',
       stderr: expect.stringContaining('there is no store at'),

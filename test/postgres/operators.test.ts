@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { runCairn } from '../command.ts'
+import { runCairn, spawnCairn } from '../command.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
@@ -38,7 +38,7 @@ describe('a role that may not create tables', () => {
     await runSql(owner, 'CREATE ROLE cairn LOGIN')
     await runSql(owner, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
     const databaseUrl = `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`
-    const refused = await runCairn([command], { environment: { DATABASE_URL: databaseUrl } })
+    const refused = await spawnCairn([command], { environment: { DATABASE_URL: databaseUrl } }).ended
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(
       /^cairn: .*permission denied for schema public\. .*GRANT USAGE, CREATE ON SCHEMA/,

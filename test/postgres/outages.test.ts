@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'
-import { runCairn } from '../command.ts'
+import { runCairn, spawnCairn } from '../command.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 import { idOf, initialize, insert, newSubject, openStoreForTest, readingIn } from '../storage/store.ts'
@@ -67,8 +67,9 @@ describe('a PostgreSQL server that is unavailable', () => {
 
   it('ends a start and a command with a message without the password', async () => {
     const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1,localhost:2/cairn'
-    for (const command of [['serve'], ['key', 'list']]) {
-      const { code, stderr } = await runCairn(command, { environment: { DATABASE_URL: databaseUrl } })
+    const options = { environment: { DATABASE_URL: databaseUrl } }
+    for (const ended of [spawnCairn(['serve'], options).ended, runCairn(['key', 'list'], options)]) {
+      const { code, stderr } = await ended
       expect(code).toBe(1)
       expect(stderr).toMatch(
         /^cairn: Cannot use the database of DATABASE_URL: 127\.0\.0\.1:1: .*ECONNREFUSED/,

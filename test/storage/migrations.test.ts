@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { newStore, unmadeStore } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
-import { runCairn } from '../command.ts'
+import { spawnCairn } from '../command.ts'
 import { connectTo, openStoreForTest } from './store.ts'
 
 function init(databaseUrl: string, workspace: string) {
   const environment = { DATABASE_URL: databaseUrl }
-  return runCairn(['init', '--workspace', workspace, '--journey', 'Onboarding', '--json'], { environment })
+  return spawnCairn(['init', '--workspace', workspace, '--journey', 'Onboarding', '--json'], { environment })
+    .ended
 }
 
 describe('a new store', () => {

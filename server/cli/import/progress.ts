@@ -1,4 +1,5 @@
-import type { WriteStream } from 'node:tty'
+import { clearLine, cursorTo } from 'node:readline'
+import { type Output, widthOf } from '../command-io.ts'
 import { countText } from '../count-text.ts'
 import type { Delivery } from './delivery.ts'
 import type { Importer } from './importer.ts'
@@ -14,7 +15,7 @@ const WINDOW_MS = 15_000
 const BAR_WIDTHS = { least: 8, greatest: 24 }
 
 export type ProgressOptions = {
-  output: WriteStream
+  output: Output
   importer: Importer
   delivery: Delivery
   /** Undefined if the size is unknown. */
@@ -37,16 +38,17 @@ export function showProgress(options: ProgressOptions): () => void {
       output.write(`${text}\n`)
       return
     }
-    output.cursorTo(0)
-    output.write(`${bar(options, output.columns - text.length)}${text}`.slice(0, output.columns - 1))
-    output.clearLine(1)
+    const width = widthOf(output)
+    cursorTo(output, 0)
+    output.write(`${bar(options, width - text.length)}${text}`.slice(0, width - 1))
+    clearLine(output, 1)
   }
   const timer = setInterval(show, output.isTTY ? REDRAW_MS : LINE_MS)
   return () => {
     clearInterval(timer)
     if (!output.isTTY) return
-    output.cursorTo(0)
-    output.clearLine(1)
+    cursorTo(output, 0)
+    clearLine(output, 1)
   }
 }
 

@@ -18,7 +18,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../../command.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../../command.ts'
 import { withPatience } from '../../patience.ts'
 import { connect } from '../../storage/sqlite/file-store.ts'
 
@@ -32,8 +32,7 @@ async function newStore({ filled = false } = {}) {
   if (filled) connect(path).exec('CREATE TABLE other AS SELECT randomblob(20000000)')
   const folder = temporaryFolder()
   const file = join(folder, 'copy.db')
-  const backup = (...args: string[]) =>
-    runCairn(['backup', ...args], { environment: { DATABASE_URL }, folder })
+  const backup = (...args: string[]) => runCairn(['backup', ...args], { environment: { DATABASE_URL } })
   return { path, DATABASE_URL, folder, file, backup }
 }
 
@@ -55,7 +54,7 @@ describe('cairn backup', () => {
     const folder = temporaryFolder()
     const file = join(folder, 'copy.db')
     const before = [...answered]
-    const made = await runCairn(['backup', file], { environment: { DATABASE_URL: databaseUrl } })
+    const made = await spawnCairn(['backup', file], { environment: { DATABASE_URL: databaseUrl } }).ended
     const whileCopied = answered.length - before.length
     state.isOver = true
     await Promise.all(senders)
@@ -90,8 +89,9 @@ describe('cairn backup', () => {
   })
 
   it('works without a server, and prints one object with --json', async () => {
-    const { file, backup } = await newStore()
-    const made = await backup('copy.db', '--json')
+    const { file, folder, DATABASE_URL } = await newStore()
+    const options = { environment: { DATABASE_URL }, folder }
+    const made = await spawnCairn(['backup', 'copy.db', '--json'], options).ended
     expect([made.code, made.stderr]).toEqual([0, ''])
     expect(JSON.parse(made.stdout)).toEqual({
       file: 'copy.db',
@@ -159,9 +159,7 @@ describe('cairn backup', () => {
     'leaves nothing behind when %s interrupts it',
     async (signal) => {
       const { folder, file, DATABASE_URL } = await newStore({ filled: true })
-      const command = startCommand(process.execPath, [cairnFile, 'backup', file], {
-        environment: { DATABASE_URL },
-      })
+      const command = spawnCairn(['backup', file], { environment: { DATABASE_URL } })
       await vi.waitUntil(() => readdirSync(folder).length > 0, { ...withPatience, interval: 1 })
       command.process.kill(signal)
       expect(await command.ended).toMatchObject({ code: null, signal, stdout: '' })

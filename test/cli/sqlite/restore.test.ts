@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../cairn.ts'
-import { runCairn } from '../../command.ts'
+import { runCairn, spawnCairn } from '../../command.ts'
 import { initialize } from '../../operations/customer.ts'
 import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../../people.ts'
 
@@ -168,7 +168,8 @@ describe('cairn restore', () => {
   it('refuses while a server is running, or without a valid backup, and leaves the store unchanged', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
-    const running = await command(cairn, 'restore', file)
+    const environment = { DATABASE_URL: cairn.databaseUrl }
+    const running = await spawnCairn(['restore', file], { environment }).ended
     expect(running).toMatchObject({
       code: 3,
       stdout: '',
