@@ -22,7 +22,7 @@ export interface paths {
          *     one before. However many first calls arrive at once, one customer is made and one call answers 201.
          *
          *     Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
-         *     answer is 200 with `created: false` for a new customer too; see [Keys](#section/Keys).
+         *     answer is 200 with `created: false` for a new customer too; see [Keys](#tag/Service-keys).
          */
         post: operations["initializeCustomer"];
         delete?: never;
@@ -49,7 +49,7 @@ export interface paths {
          *
          *     With a `message_id` a resend is recognised for as long as the event is kept: the same content answers 200 with
          *     the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict` (for some publishable keys
-         *     404, see [Keys](#section/Keys)). Content is
+         *     404, see [Keys](#tag/Service-keys)). Content is
          *     `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
          *     `custom_variables` as a JSON value. Recognition comes before every other rule, so that a resend of what was
          *     once accepted never fails because the journey was archived since.
@@ -131,7 +131,7 @@ export interface paths {
         /**
          * Export events in the order of arrival
          * @description All events that the filters let through and that were acknowledged before the request began, in the order of their
-         *     arrival, as [Exports](#section/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
+         *     arrival, as [Exports](#tag/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
          *     next export, which begins behind the `next_cursor` of the last line.
          *
          *     A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
@@ -156,7 +156,7 @@ export interface paths {
         /**
          * List what was refused
          * @description What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
-         *     `refusal_id`), as [What was refused](#section/What-was-refused) says: requests as a whole, and single events of
+         *     `refusal_id`), as [What was refused](#tag/Refusals) says: requests as a whole, and single events of
          *     batches. The last second is complete but for what another server has taken meanwhile.
          *
          *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
@@ -213,7 +213,7 @@ export interface paths {
         /**
          * Send refusals again
          * @description Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as
-         *     [What was refused](#section/What-was-refused) says. With `dry_run=true` it only says what would become of them.
+         *     [What was refused](#tag/Refusals) says. With `dry_run=true` it only says what would become of them.
          *
          *     A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
          *     the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
@@ -313,7 +313,7 @@ export interface paths {
         /**
          * Export customers in the order of arrival
          * @description All customers that the filters let through and that were there before the request began, in the order of their
-         *     arrival, as [Exports](#section/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
+         *     arrival, as [Exports](#tag/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
          *     The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
          *     customer again.
          *
@@ -423,7 +423,7 @@ export interface paths {
          *     that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
          *     and keys are not the customer's data.
          *
-         *     It is sent while it is read and may have any length, as [Exports](#section/Exports) says. Each event has a line of
+         *     It is sent while it is read and may have any length, as [Exports](#tag/Exports) says. Each event has a line of
          *     its own.
          */
         get: operations["exportCustomer"];
@@ -445,7 +445,7 @@ export interface paths {
         /**
          * List where a customer stands in each journey
          * @description The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
-         *     has reached and the event that filled each. Steps are reached as [Reports](#section/Reports) says.
+         *     has reached and the event that filled each. Steps are reached as [Reports](#tag/Reports) says.
          */
         get: operations["listCustomerJourneys"];
         put?: never;
@@ -585,7 +585,7 @@ export interface paths {
         /**
          * How far customers come in a journey
          * @description For each step how many customers have reached it, what part that is, and how long they took; counted as
-         *     [Reports](#section/Reports) says, over all who entered the journey in a span of time.
+         *     [Reports](#tag/Reports) says, over all who entered the journey in a span of time.
          *
          *     `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
          *     When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
@@ -903,10 +903,10 @@ export interface paths {
          * @description Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
          *
          *     With `retention_days` events are removed that were received longer ago, now and from then on; see
-         *     [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
+         *     [Retention](#tag/Workspaces/Retention). `getRetentionPreview` says how many that would be now.
          *
          *     `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
-         *     [Keys](#section/Keys). Requests obey a change within a second.
+         *     [Keys](#tag/Service-keys). Requests obey a change within a second.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -3531,7 +3531,7 @@ export interface components {
         /**
          * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
          *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-         *     [Trying without storing](#section/Trying-without-storing).
+         *     [Trying without storing](#tag/Ingestion/Dry-runs).
          * @example true
          */
         DryRun: boolean;
@@ -3554,7 +3554,7 @@ export interface components {
          */
         Cursor: string;
         /**
-         * @description How it is written, see [Exports](#section/Exports).
+         * @description How it is written, see [Exports](#tag/Exports).
          * @example csv
          */
         ExportFormat: "ndjson" | "csv";
@@ -3605,7 +3605,7 @@ export interface components {
          */
         "Set-Cookie": string;
         /**
-         * @description The trailer field that follows an export as CSV over HTTP/1.1, `Export-End`, see [Exports](#section/Exports).
+         * @description The trailer field that follows an export as CSV over HTTP/1.1, `Export-End`, see [Exports](#tag/Exports).
          * @example Export-End
          */
         Trailer: "Export-End";
@@ -3636,7 +3636,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3715,7 +3715,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3803,7 +3803,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3995,7 +3995,7 @@ export interface operations {
                  */
                 occurred_to?: components["schemas"]["Instant"];
                 /**
-                 * @description How it is written, see [Exports](#section/Exports).
+                 * @description How it is written, see [Exports](#tag/Exports).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
@@ -4239,7 +4239,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -4521,7 +4521,7 @@ export interface operations {
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
-                 * @description How it is written, see [Exports](#section/Exports).
+                 * @description How it is written, see [Exports](#tag/Exports).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
@@ -5211,7 +5211,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -6299,7 +6299,7 @@ export interface operations {
                 /**
                  * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
                  *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
