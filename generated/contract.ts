@@ -15,14 +15,16 @@ export interface paths {
         put?: never;
         /**
          * Register a customer in a journey
-         * @description Registers the customer that you know as `client_customer_id` and answers with its `customer_id`.
+         * @description Registers the customer that you know as `client_customer_id` and returns its `customer_id`.
          *
-         *     Call it as often as you like: a customer is unique by `customer_type` and `client_customer_id` in your
-         *     workspace, and keeps its `customer_id` for ever, in every journey. A different `customer_name` replaces the
-         *     one before. However many first calls arrive at once, one customer is made and one call answers 201.
+         *     An idempotent upsert: call it as often as you like. A customer is unique by `customer_type` and
+         *     `client_customer_id` in your workspace, and keeps its `customer_id` for ever, in every journey. A different
+         *     `customer_name` replaces the previous one. However many first calls arrive at once, one customer is created and
+         *     one call gets 201.
          *
-         *     Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
-         *     answer is 200 with `created: false` for a new customer too; see [Keys](#tag/Service-keys).
+         *     If the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and
+         *     the reply is 200 with `created: false` for a new customer too; see [Protected
+         *     customers](#tag/Service-keys/Protected-customers).
          */
         post: operations["initializeCustomer"];
         delete?: never;
@@ -41,18 +43,18 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save an event of a customer in a journey
-         * @description Saves one event. The answer comes when the event is on disk: a 2xx means stored and readable.
+         * Store one event
+         * @description Stores one event. The reply comes when the event is on disk: a 2xx means stored and readable.
          *
          *     `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
          *     have been initialized for the journey before.
          *
-         *     With a `message_id` a resend is recognised for as long as the event is kept: the same content answers 200 with
-         *     the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict` (for some publishable keys
-         *     404, see [Keys](#tag/Service-keys)). Content is
+         *     `message_id` is the idempotency key. With it, a resend is recognised for as long as the event is kept: the same
+         *     content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
+         *     publishable keys 404, see [Protected customers](#tag/Service-keys/Protected-customers)). Content is
          *     `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
-         *     `custom_variables` as a JSON value. Recognition comes before every other rule, so that a resend of what was
-         *     once accepted never fails because the journey was archived since.
+         *     `custom_variables` as a JSON value. The `message_id` is checked before every other rule, so that a resend of an
+         *     accepted event never fails because, for example, the journey was archived since.
          */
         post: operations["createEvent"];
         delete?: never;
@@ -71,20 +73,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save many events at once
-         * @description Saves up to 1000 events, committed together: the answer comes when all that it calls created are on disk. Each
-         *     event has a result of its own, in the order of the request, and one that is rejected never holds back its
-         *     neighbours; always `received = created + duplicate + rejected`.
+         * Store many events at once
+         * @description Stores up to 1000 events, committed together: the reply comes when all events that it reports as created are on
+         *     disk. Each event has its own result, in the order of the request, and a rejected event never holds back the
+         *     others. Always `received = created + duplicate + rejected`.
          *
-         *     A rejected event has the problem that `POST /events/create` would answer with 404 or 409, or
-         *     `event_too_large`: its JSON without insignificant spaces takes more than 64 KiB. A fault of form anywhere
-         *     refuses the whole batch with 400, and nothing is stored.
+         *     A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
+         *     its JSON without insignificant whitespace is longer than 64 KiB. A fault of form anywhere rejects the whole
+         *     batch with 400, and nothing is stored.
          *
-         *     With a `message_id` on every event a batch can be sent again without doubt: what was stored before is
-         *     `duplicate` then. Two events of one batch may have the same `message_id` too; the second is a resend.
+         *     If every event has a `message_id`, you can resend the batch safely: events that were already stored are
+         *     `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
          *
-         *     The batch counts as many as it has events against the key's rate and is taken whole or not at all. One that is
-         *     larger than the key's burst passes when nothing else has been sent, and the events after it wait the longer.
+         *     A batch counts as many events against the key's rate limit as it contains, and is accepted or rejected as a
+         *     whole. A batch larger than the key's burst is accepted when the bucket is full; the events after it wait
+         *     correspondingly longer.
          */
         post: operations["createEvents"];
         delete?: never;
@@ -101,16 +104,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List events in the order of arrival
-         * @description The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
-         *     listed from the moment its creation was answered with 2xx.
+         * List events in order of arrival
+         * @description The events of the workspace in order of arrival, newest first; `id` ascends with arrival. An event is listed
+         *     from the moment its creation was acknowledged with 2xx.
          *
          *     With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
-         *     also by an empty page, and from there the list goes on, now or in a year. Each event comes once, whatever is stored
-         *     meanwhile and on whichever replica; with several replicas not quite in the order of `id`, and not in the first
-         *     moment. `caught_up_to` says whether more is there already, and if not, up to when nothing is missing.
+         *     even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
+         *     stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
+         *     and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
+         *     if not, up to when the list is complete.
          *
-         *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
+         *     Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list.
          */
         get: operations["listEvents"];
         put?: never;
@@ -129,13 +133,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export events in the order of arrival
-         * @description All events that the filters let through and that were acknowledged before the request began, in the order of their
-         *     arrival, as [Exports](#tag/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
-         *     next export, which begins behind the `next_cursor` of the last line.
+         * Export events in order of arrival
+         * @description Exports all events that match the filters and were acknowledged before the request began, in order of arrival,
+         *     one per line as in `listEvents`; see [Exports](#tag/Exports). Events that arrive in the meantime are for the
+         *     next export, which starts after the `next_cursor` of the last line.
          *
-         *     A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
-         *     nothing, or an empty span of time, gives the last line alone.
+         *     A cursor comes from an export, or from `listEvents` with `order=oldest`. Filters are not references: a filter
+         *     that matches nothing, or an empty time span, gives only the last line.
          */
         get: operations["exportEvents"];
         put?: never;
@@ -154,13 +158,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was refused
-         * @description What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
-         *     `refusal_id`), as [What was refused](#tag/Refusals) says: requests as a whole, and single events of
-         *     batches. The last second is complete but for what another server has taken meanwhile.
+         * List rejected requests
+         * @description Requests to the operations tagged Ingestion that had a valid key and were rejected for their content, by
+         *     (`received_at`, `refusal_id`): whole requests, and single events of batches. [What is
+         *     kept](#tag/Refusals/What-is-kept) has the rules. The list is complete up to the last second, except for requests
+         *     that another server has received since.
          *
-         *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
-         *     that the body has, as far as it has them in the way of the contract. A cursor holds for the order of its list.
+         *     Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list. Names are
+         *     taken from the body where it has them in the place that the contract gives. A cursor is valid for the order of
+         *     its list.
          */
         get: operations["listRefusals"];
         put?: never;
@@ -179,18 +185,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Add up what was refused
-         * @description How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
-         *     the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
-         *     told by `left_out` as well. Filters are those of `listRefusals`. With `customer_id` only refusals that are kept are
-         *     counted: what is left out is not counted by customer.
+         * Summarize rejected requests
+         * @description Counts refusals by code, field and key, with the first and the last time of each group: what is wrong at a
+         *     glance, the most frequent first, at most 100 groups. Each group has its latest refusal as an example. The counts
+         *     include what `left_out` reports. Filters are those of `listRefusals`. With `customer_id` only refusals that are
+         *     kept are counted, because `left_out` is not counted per customer.
          *
-         *     `unsaved` has refusals of which nothing is kept but their number. `kinds` counts everything by what was refused, in the
-         *     terms of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no number
+         *     `unsaved` has the refusals that are only counted. `kinds` counts everything by what was rejected, in the terms
+         *     of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no count
          *     there, and its `customers` are registrations of customers.
          *
-         *     `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
-         *     `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
+         *     `periods` divides the time span into parts of equal length and counts each. Without `received_to` the span ends
+         *     now; without `received_from` it begins where refusals are removed for their age.
          */
         get: operations["getRefusalSummary"];
         put?: never;
@@ -211,17 +217,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send refusals again
-         * @description Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as
-         *     [What was refused](#tag/Refusals) says. With `dry_run=true` it only says what would become of them.
+         * Replay rejected requests
+         * @description Sends one refusal, or all that match a filter, oldest first, through the normal checks again; see
+         *     [Replay](#tag/Refusals/Replay). With `dry_run=true` it only reports what would happen.
          *
-         *     A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
-         *     the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
-         *     `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
-         *     or without its secrets, and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
-         *     no new refusal and is not counted as sent once more.
+         *     One call sends up to `limit` refusals, fewer if they are long. `next_cursor` is where the next call continues,
+         *     with the same body; it is null at the end. Each refusal has a result, which is stored with it: `replayed`, it is
+         *     stored now; `duplicate`, it was already stored; `refused`, it was rejected again with the given `code`;
+         *     `incomplete`, it is kept only in part or without its secrets and cannot be sent. A batch that was rejected as a
+         *     whole has the result of its worst event. A refusal that is rejected again creates no new refusal and is not
+         *     counted again.
          *
-         *     Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.
+         *     You can repeat a call safely: what is already stored is a duplicate. Every call except a dry run is recorded in
+         *     the audit log.
          */
         post: operations["replayRefusals"];
         delete?: never;
@@ -239,7 +247,7 @@ export interface paths {
         };
         /**
          * Get a refusal
-         * @description One refusal, as the list has it.
+         * @description Returns one refusal, as the list has it.
          */
         get: operations["getRefusal"];
         put?: never;
@@ -258,16 +266,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many events arrive
-         * @description Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they
-         *     arrived: `created` are stored, `duplicate` had been stored before, `rejected` were refused for what they refer to (404
-         *     and 409, and the rejected events of a batch). A request that is refused for its shape, its size, its rate or its
-         *     key is in none of them.
+         * Count events over time
+         * @description Exact counts of the events that were sent, by outcome and by the minute, hour or day (UTC) of their arrival:
+         *     `created` were stored, `duplicate` had already been stored, `rejected` were rejected for what they refer to (404
+         *     and 409, and the rejected events of a batch). Requests rejected for their form, size, rate or key are not
+         *     counted.
          *
-         *     `periods` has every period from `from` to `to`, those without events too; `groups` adds up the whole span by journey,
-         *     event name or key. Counts are kept by the minute for 8 days, by the hour for 400 days and by the day for ever:
-         *     `kept_from` tells since when there are any for this answer. Without `from`, an answer has the last 60 minutes, 24 hours
-         *     or 30 days up to `to`. 409 `too_many_periods` where there would be more than 1,440.
+         *     `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
+         *     whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
+         *     day for ever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
+         *     last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -286,13 +294,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List customers in the order of arrival
-         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
-         *     with whom it belongs to, whenever they were created.
+         * List customers in order of arrival
+         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier
+         *     starts with the customers it belongs to, whenever they were created.
          *
-         *     With `order=oldest` the list goes forward, and a program can follow it for ever, as it can the list of events: each
-         *     customer comes once, as it is when it is read; a new name does not bring it again. A `search` then finds the same
-         *     customers, none of them first.
+         *     With `order=oldest` the list goes forward, and a program can follow it for ever, like the list of events: each
+         *     customer appears once, in its current state; a new name does not make it appear again. A `search` then finds the
+         *     same customers, but ranks none of them first.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -311,13 +319,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export customers in the order of arrival
-         * @description All customers that the filters let through and that were there before the request began, in the order of their
-         *     arrival, as [Exports](#tag/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
-         *     The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
-         *     customer again.
+         * Export customers in order of arrival
+         * @description Exports all customers that match the filters and existed before the request began, in order of arrival, one per
+         *     line as in `listCustomers`, each in its current state; see [Exports](#tag/Exports). The next export, after the
+         *     `next_cursor` of the last line, has the customers that have arrived since; a new name does not make a customer
+         *     appear again.
          *
-         *     A cursor is one of an export, or of `listCustomers` with `order=oldest`.
+         *     A cursor comes from an export, or from `listCustomers` with `order=oldest`.
          */
         get: operations["exportCustomers"];
         put?: never;
@@ -336,14 +344,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who was erased, in the order of erasing
-         * @description The customers that were erased, the first ones first, so that copies of them elsewhere can be cleaned. A program
-         *     can follow it for ever: `next_cursor` is always given, also by an empty page, and from there the list goes on, now
-         *     or in a year. Each comes once, as it is when it is read, whatever is erased meanwhile and on whichever replica;
-         *     that its last event is removed does not bring it again.
+         * List erasures in order of erasure
+         * @description The customers that were erased, oldest first, so that you can clean copies of their data elsewhere. A program
+         *     can follow the list for ever: `next_cursor` is always given, even by an empty page, and the list continues from
+         *     there, now or in a year. Each erasure appears once, in its current state, whatever is erased in the meantime and
+         *     on whichever replica; completing it does not make it appear again.
          *
-         *     Nobody is named but by the `customer_id`, by which copies of customers and of events have them. Where an older
-         *     backup was put back, begin the list anew: the order may be another.
+         *     Erased customers are identified only by `customer_id`, which your copies of customers and events also have.
+         *     After an older backup was restored, start the list from the beginning: its order may have changed.
          */
         get: operations["listErasures"];
         put?: never;
@@ -363,24 +371,25 @@ export interface paths {
         };
         /**
          * Get a customer
-         * @description The customer as it is now.
+         * @description Returns the current state of a customer.
          */
         get: operations["getCustomer"];
         put?: never;
         post?: never;
         /**
          * Erase a customer
-         * @description Forgets a customer for good. Once this is answered nobody finds it any more and nothing is taken for it: events and
-         *     resends of it are refused with 410 `customer_erased`, and so is initializing the same `client_customer_id` with the
-         *     same type again, unless `may_return` says otherwise. Then whoever comes so is a new customer without a history.
+         * @description Erases a customer for good. Once this is acknowledged, nobody can find the customer and nothing is accepted for
+         *     it: events and resends for it are rejected with 410 `customer_erased`, and so is initializing the same
+         *     `client_customer_id` with the same type, unless `may_return` allows it. In that case the initialization creates
+         *     a new customer without a history.
          *
-         *     Its profile and its place in journeys are gone at once; its events of any date, and what was refused of it, are
-         *     removed in the background, which takes some minutes where there are millions. Reports are then as if it had never
-         *     been. Counts of what was sent stay: they name nobody.
+         *     The profile and the enrolments are removed at once. The events of any date and the refusals are removed in the
+         *     background, which takes some minutes if there are millions. Reports are then as if the customer had never
+         *     existed. Counts of what was sent stay; they identify nobody.
          *
-         *     What stays of it is its `customer_id`, by which what comes late is known and copies elsewhere can be cleaned; a
-         *     keyed digest of its type and `client_customer_id`, unless it may return; and in the audit log who has erased it,
-         *     when, and how many events that were. Erasing it once more answers the same.
+         *     What stays is the `customer_id`, by which late arrivals are recognised and copies elsewhere can be cleaned; a
+         *     keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
+         *     erased it, when, and how many events it had. Repeating the call returns the same.
          */
         delete: operations["eraseCustomer"];
         options?: never;
@@ -397,8 +406,8 @@ export interface paths {
         };
         /**
          * List a customer's events, latest first
-         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. An event that
-         *     arrives late takes its place by the time at which it occurred.
+         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival takes
+         *     its place by the time at which it occurred.
          */
         get: operations["listCustomerEvents"];
         put?: never;
@@ -417,14 +426,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export all about one customer
-         * @description Everything that is kept about one customer in one file of JSON, to hand it over: the customer, where it stands in its
-         *     journeys, all its events that were acknowledged before the request began, in the order of their arrival, the refusals
-         *     that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
-         *     and keys are not the customer's data.
+         * Export all data of a customer
+         * @description Everything that is kept about one customer in one JSON file, to hand it over: the customer, its standing in each
+         *     journey, all its events that were acknowledged before the request began in order of arrival, the refusals that
+         *     name its `customer_id`, and the audit log's entries about it. Of the people and keys in those entries only the
+         *     kind is given: members and keys are not the customer's data.
          *
-         *     It is sent while it is read and may have any length, as [Exports](#tag/Exports) says. Each event has a line of
-         *     its own.
+         *     The file is streamed while it is read and can have any length, see [Exports](#tag/Exports). Each event has a
+         *     line of its own.
          */
         get: operations["exportCustomer"];
         put?: never;
@@ -443,9 +452,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where a customer stands in each journey
-         * @description The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
-         *     has reached and the event that filled each. Steps are reached as [Reports](#tag/Reports) says.
+         * List a customer's standing in each journey
+         * @description The journeys that the customer was initialized for, in a stable order, each with the steps that the customer has
+         *     reached and the event that reached each. [How steps are counted](#tag/Reports/How-steps-are-counted) has the
+         *     rules.
          */
         get: operations["listCustomerJourneys"];
         put?: never;
@@ -465,13 +475,13 @@ export interface paths {
         };
         /**
          * List journeys, newest first
-         * @description The journeys of the workspace by (`created_at`, `journey_id`), newest first; archived ones included.
+         * @description Returns the journeys of the workspace by (`created_at`, `journey_id`), newest first, including archived ones.
          */
         get: operations["listJourneys"];
         put?: never;
         /**
          * Create a journey
-         * @description Makes an active journey. Only `name` is needed; steps can come later.
+         * @description Creates an active journey. Only `name` is required; you can add steps later.
          */
         post: operations["createJourney"];
         delete?: never;
@@ -489,7 +499,7 @@ export interface paths {
         };
         /**
          * Get a journey
-         * @description The journey as it is now.
+         * @description Returns the current state of a journey.
          */
         get: operations["getJourney"];
         put?: never;
@@ -498,9 +508,9 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a journey
-         * @description Replaces the fields that are sent and leaves the others. `steps` are replaced as a whole. The status is
-         *     changed by archiving and restoring only. Stored events are not touched.
+         * Update a journey
+         * @description Replaces the fields that you send and leaves the others unchanged. `steps` are replaced as a whole. To change
+         *     the status, archive or restore the journey. Stored events are not touched.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -516,8 +526,8 @@ export interface paths {
         put?: never;
         /**
          * Archive a journey
-         * @description An archived journey takes no new customers and no new events (409 `journey_archived`); what it holds stays
-         *     readable, and resends of what it holds are still recognised. Archiving an archived journey changes nothing.
+         * @description An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays
+         *     readable, and resends of stored events are still recognised. Archiving an archived journey changes nothing.
          */
         post: operations["archiveJourney"];
         delete?: never;
@@ -3645,7 +3655,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The customer as your system knows it, and the journey that it enters. */
+        /** @description The customer as your system knows it, and the journey to enrol it in. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerInitialization"];
@@ -3653,8 +3663,8 @@ export interface operations {
         };
         responses: {
             /**
-             * @description The customer is stored and takes part in the journey. It was known, and its name is up to date; or the workspace
-             *     does not tell a publishable key whether it was known.
+             * @description The customer is stored and enrolled in the journey. It was known, and its name is up to date; or the
+             *     workspace does not reveal to a publishable key whether it was known.
              */
             200: {
                 headers: {
@@ -3724,14 +3734,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The event. At most 64 KiB, so that one event never holds up others. */
+        /** @description The event. At most 64 KiB, so that one event never delays others. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EventCreation"];
             };
         };
         responses: {
-            /** @description This message was stored before, with the same content; nothing was stored now. */
+            /** @description This message was already stored with the same content. Nothing was stored now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3760,7 +3770,7 @@ export interface operations {
             400: components["responses"]["BadIngestion"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
-            /** @description The workspace has no such journey, or no such customer. */
+            /** @description The journey or the customer does not exist in this workspace. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3774,7 +3784,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The event is well formed, but the state of the workspace does not allow it. */
+            /** @description The event is well formed, but conflicts with the state of the workspace. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3813,8 +3823,8 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The events. At most 4 MiB, so that a batch is parsed and written in some ten milliseconds and does not hold
-         *     up what others send.
+         * @description The events. At most 4 MiB, so that a batch is parsed and written in some ten milliseconds and does not delay
+         *     other senders.
          */
         requestBody: {
             content: {
@@ -3822,7 +3832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each event. Those created are on disk and readable. */
+            /** @description The result of each event. Created events are on disk and readable. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3852,7 +3862,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
@@ -3862,7 +3872,7 @@ export interface operations {
                  */
                 customer_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
                 event_id?: components["schemas"]["Name"];
@@ -3872,7 +3882,7 @@ export interface operations {
                  */
                 id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events that were sent with this key.
+                 * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
                 key_id?: components["schemas"]["Reference"];
@@ -3955,7 +3965,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
@@ -3965,12 +3975,12 @@ export interface operations {
                  */
                 customer_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
                 event_id?: components["schemas"]["Name"];
                 /**
-                 * @description Only events that were sent with this key.
+                 * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
                 key_id?: components["schemas"]["Reference"];
@@ -4025,7 +4035,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, and the last line. */
+            /** @description The events, then the last line. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4055,47 +4065,47 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what was refused with this code.
+                 * @description Only refusals with this code.
                  * @example customer_not_found
                  */
                 code?: components["schemas"]["RefusalCode"];
                 /**
-                 * @description Only what was sent to this operation.
+                 * @description Only requests to this operation.
                  * @example createEvent
                  */
                 operation?: components["schemas"]["RefusedOperation"];
                 /**
-                 * @description Only what was sent with this key.
+                 * @description Only requests sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
                 key_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only what names this journey, whether there is one or not.
+                 * @description Only requests that name this journey, whether it exists or not.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only what names this customer, whether there is one or not.
+                 * @description Only requests that name this customer, whether it exists or not.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
                 customer_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
                 event_id?: components["schemas"]["Name"];
                 /**
-                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
                 received_from?: components["schemas"]["Instant"];
                 /**
-                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
-                 * @description Which come first.
+                 * @description The order of the list: `newest` first or `oldest` first.
                  * @example newest
                  */
                 order?: "newest" | "oldest";
@@ -4192,7 +4202,7 @@ export interface operations {
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
-                 * @description In how many parts the span is cut.
+                 * @description The number of parts to divide the time span into.
                  * @example 2
                  */
                 periods?: number;
@@ -4210,7 +4220,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sums. */
+            /** @description The summary. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4267,14 +4277,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Which refusals. All that is given must hold; nothing means all refusals that are kept. */
+        /** @description Which refusals to replay. All given fields must match; an empty body means all refusals that are kept. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RefusalReplay"];
             };
         };
         responses: {
-            /** @description What became of them, or would. */
+            /** @description What happened to them, or would happen. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4355,22 +4365,22 @@ export interface operations {
                  */
                 by?: "minute" | "hour" | "day";
                 /**
-                 * @description From the period that holds this instant.
+                 * @description Start at the period that contains this instant.
                  * @example 2026-11-19T10:00:00Z
                  */
                 from?: components["schemas"]["Instant"];
                 /**
-                 * @description Up to the period that holds the instant before this one; now if absent.
+                 * @description End with the period that contains the instant before this one; now if absent.
                  * @example 2026-11-20T10:00:00Z
                  */
                 to?: components["schemas"]["Instant"];
                 /**
-                 * @description Only events sent for this journey.
+                 * @description Only events sent to this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
                 event_id?: components["schemas"]["Name"];
@@ -4380,7 +4390,7 @@ export interface operations {
                  */
                 key_id?: components["schemas"]["Reference"];
                 /**
-                 * @description By what `groups` adds up; without it there are none.
+                 * @description The field by which `groups` has totals; without it there are no groups.
                  * @example event
                  */
                 group_by?: "journey" | "event" | "key";
@@ -4431,19 +4441,20 @@ export interface operations {
                  */
                 customer_type?: components["schemas"]["CustomerType"];
                 /**
-                 * @description Only customers with exactly this identifier in your own system (one of each type at the most).
+                 * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
                 client_customer_id?: components["schemas"]["ClientCustomerId"];
                 /**
-                 * @description Only customers that this text finds:
-                 *     - by a `customer_id`, or by an identifier in your own system: those with exactly this one come first in the
-                 *       list, and then those whose own identifier begins with it. Identifiers are compared as they are written.
-                 *     - by the name: each word of the text begins a word of the name, in whatever order (`love ada` finds Ada
+                 * @description Only customers that match this text:
+                 *
+                 *     - by a `customer_id`, or by an identifier in your own system: exact matches come first, then customers whose
+                 *       own identifier starts with the text. Identifiers are compared as written.
+                 *     - by name: each word of the text is the beginning of a word of the name, in any order (`love ada` finds Ada
                  *       Lovelace). Words are compared without letter case, accents (`zoe` finds Zoë, `lukasz` Łukasz) and
-                 *       differences of Unicode's compatibility forms (NFKC). They are what blanks and punctuation leave, and each
-                 *       Han and Hiragana character and each symbol for itself. A text of punctuation alone is one word. Of a name
-                 *       with more than 20 different words the first 20 are found.
+                 *       differences of Unicode's compatibility forms (NFKC). Blanks and punctuation separate words; each Han or
+                 *       Hiragana character and each symbol is a word of its own. A text of punctuation alone is one word. Of a
+                 *       name with more than 20 different words, the first 20 are indexed.
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
@@ -4511,12 +4522,12 @@ export interface operations {
                  */
                 customer_type?: components["schemas"]["CustomerType"];
                 /**
-                 * @description Only customers with exactly this identifier in your own system (one of each type at the most).
+                 * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
                 client_customer_id?: components["schemas"]["ClientCustomerId"];
                 /**
-                 * @description Only customers that this text finds, as in `listCustomers`.
+                 * @description Only customers that match this text, as in `listCustomers`.
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
@@ -4551,7 +4562,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customers, and the last line. */
+            /** @description The customers, then the last line. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4679,7 +4690,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` whoever is initialized with the same `customer_type` and `client_customer_id` is a new customer.
+                 * @description With `true`, initializing the same `customer_type` and `client_customer_id` again creates a new customer.
                  * @example true
                  */
                 may_return?: boolean;
@@ -4703,7 +4714,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customer is erased, or was before. */
+            /** @description The customer is erased, now or by an earlier call. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4808,7 +4819,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All about the customer. */
+            /** @description All data of the customer. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4896,13 +4907,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only journeys of this status.
+                 * @description Only journeys with this status.
                  * @example active
                  */
                 status?: components["schemas"]["JourneyStatus"];
                 /**
-                 * @description Only journeys in whose name each word of this text begins a word, or whose `journey_id` it is. Letter case, accents
-                 *     and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only journeys with this `journey_id`, or with a name in which each word of this text is the beginning of a
+                 *     word. Letter case, accents and Unicode's compatibility forms (NFKC) are ignored.
                  * @example onb
                  */
                 search?: components["schemas"]["SearchText"];
@@ -4969,7 +4980,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The journey to make. */
+        /** @description The journey to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["JourneyCreation"];
@@ -5087,7 +5098,7 @@ export interface operations {
                     "application/json": components["schemas"]["Journey"];
                 };
             };
-            /** @description The body is not well formed, or the identifier in the path is not. */
+            /** @description The body or the identifier in the path is not well formed. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5135,7 +5146,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The journey, archived. */
+            /** @description The archived journey. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

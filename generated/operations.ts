@@ -5,249 +5,259 @@ export const operationPaths = {
   /**
    * Register a customer in a journey
    *
-   * Registers the customer that you know as `client_customer_id` and answers with its `customer_id`.
+   * Registers the customer that you know as `client_customer_id` and returns its `customer_id`.
    *
-   * Call it as often as you like: a customer is unique by `customer_type` and `client_customer_id` in your
-   * workspace, and keeps its `customer_id` for ever, in every journey. A different `customer_name` replaces the
-   * one before. However many first calls arrive at once, one customer is made and one call answers 201.
+   * An idempotent upsert: call it as often as you like. A customer is unique by `customer_type` and
+   * `client_customer_id` in your workspace, and keeps its `customer_id` for ever, in every journey. A different
+   * `customer_name` replaces the previous one. However many first calls arrive at once, one customer is created and
+   * one call gets 201.
    *
-   * Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
-   * answer is 200 with `created: false` for a new customer too; see [Keys](#tag/Service-keys).
+   * If the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and
+   * the reply is 200 with `created: false` for a new customer too; see [Protected
+   * customers](#tag/Service-keys/Protected-customers).
    */
   initializeCustomer: ['POST', '/customers/initialize'],
   /**
-   * Save an event of a customer in a journey
+   * Store one event
    *
-   * Saves one event. The answer comes when the event is on disk: a 2xx means stored and readable.
+   * Stores one event. The reply comes when the event is on disk: a 2xx means stored and readable.
    *
    * `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
    * have been initialized for the journey before.
    *
-   * With a `message_id` a resend is recognised for as long as the event is kept: the same content answers 200 with
-   * the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict` (for some publishable keys
-   * 404, see [Keys](#tag/Service-keys)). Content is
+   * `message_id` is the idempotency key. With it, a resend is recognised for as long as the event is kept: the same
+   * content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
+   * publishable keys 404, see [Protected customers](#tag/Service-keys/Protected-customers)). Content is
    * `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
-   * `custom_variables` as a JSON value. Recognition comes before every other rule, so that a resend of what was
-   * once accepted never fails because the journey was archived since.
+   * `custom_variables` as a JSON value. The `message_id` is checked before every other rule, so that a resend of an
+   * accepted event never fails because, for example, the journey was archived since.
    */
   createEvent: ['POST', '/events/create'],
   /**
-   * Save many events at once
+   * Store many events at once
    *
-   * Saves up to 1000 events, committed together: the answer comes when all that it calls created are on disk. Each
-   * event has a result of its own, in the order of the request, and one that is rejected never holds back its
-   * neighbours; always `received = created + duplicate + rejected`.
+   * Stores up to 1000 events, committed together: the reply comes when all events that it reports as created are on
+   * disk. Each event has its own result, in the order of the request, and a rejected event never holds back the
+   * others. Always `received = created + duplicate + rejected`.
    *
-   * A rejected event has the problem that `POST /events/create` would answer with 404 or 409, or
-   * `event_too_large`: its JSON without insignificant spaces takes more than 64 KiB. A fault of form anywhere
-   * refuses the whole batch with 400, and nothing is stored.
+   * A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
+   * its JSON without insignificant whitespace is longer than 64 KiB. A fault of form anywhere rejects the whole
+   * batch with 400, and nothing is stored.
    *
-   * With a `message_id` on every event a batch can be sent again without doubt: what was stored before is
-   * `duplicate` then. Two events of one batch may have the same `message_id` too; the second is a resend.
+   * If every event has a `message_id`, you can resend the batch safely: events that were already stored are
+   * `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
    *
-   * The batch counts as many as it has events against the key's rate and is taken whole or not at all. One that is
-   * larger than the key's burst passes when nothing else has been sent, and the events after it wait the longer.
+   * A batch counts as many events against the key's rate limit as it contains, and is accepted or rejected as a
+   * whole. A batch larger than the key's burst is accepted when the bucket is full; the events after it wait
+   * correspondingly longer.
    */
   createEvents: ['POST', '/events/batch'],
   /**
-   * List events in the order of arrival
+   * List events in order of arrival
    *
-   * The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
-   * listed from the moment its creation was answered with 2xx.
+   * The events of the workspace in order of arrival, newest first; `id` ascends with arrival. An event is listed
+   * from the moment its creation was acknowledged with 2xx.
    *
    * With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
-   * also by an empty page, and from there the list goes on, now or in a year. Each event comes once, whatever is stored
-   * meanwhile and on whichever replica; with several replicas not quite in the order of `id`, and not in the first
-   * moment. `caught_up_to` says whether more is there already, and if not, up to when nothing is missing.
+   * even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
+   * stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
+   * and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
+   * if not, up to when the list is complete.
    *
-   * Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
+   * Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list.
    */
   listEvents: ['GET', '/events'],
   /**
-   * Export events in the order of arrival
+   * Export events in order of arrival
    *
-   * All events that the filters let through and that were acknowledged before the request began, in the order of their
-   * arrival, as [Exports](#tag/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
-   * next export, which begins behind the `next_cursor` of the last line.
+   * Exports all events that match the filters and were acknowledged before the request began, in order of arrival,
+   * one per line as in `listEvents`; see [Exports](#tag/Exports). Events that arrive in the meantime are for the
+   * next export, which starts after the `next_cursor` of the last line.
    *
-   * A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
-   * nothing, or an empty span of time, gives the last line alone.
+   * A cursor comes from an export, or from `listEvents` with `order=oldest`. Filters are not references: a filter
+   * that matches nothing, or an empty time span, gives only the last line.
    */
   exportEvents: ['GET', '/events/export'],
   /**
-   * List what was refused
+   * List rejected requests
    *
-   * What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
-   * `refusal_id`), as [What was refused](#tag/Refusals) says: requests as a whole, and single events of
-   * batches. The last second is complete but for what another server has taken meanwhile.
+   * Requests to the operations tagged Ingestion that had a valid key and were rejected for their content, by
+   * (`received_at`, `refusal_id`): whole requests, and single events of batches. [What is
+   * kept](#tag/Refusals/What-is-kept) has the rules. The list is complete up to the last second, except for requests
+   * that another server has received since.
    *
-   * Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
-   * that the body has, as far as it has them in the way of the contract. A cursor holds for the order of its list.
+   * Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list. Names are
+   * taken from the body where it has them in the place that the contract gives. A cursor is valid for the order of
+   * its list.
    */
   listRefusals: ['GET', '/refusals'],
   /**
-   * Add up what was refused
+   * Summarize rejected requests
    *
-   * How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
-   * the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
-   * told by `left_out` as well. Filters are those of `listRefusals`. With `customer_id` only refusals that are kept are
-   * counted: what is left out is not counted by customer.
+   * Counts refusals by code, field and key, with the first and the last time of each group: what is wrong at a
+   * glance, the most frequent first, at most 100 groups. Each group has its latest refusal as an example. The counts
+   * include what `left_out` reports. Filters are those of `listRefusals`. With `customer_id` only refusals that are
+   * kept are counted, because `left_out` is not counted per customer.
    *
-   * `unsaved` has refusals of which nothing is kept but their number. `kinds` counts everything by what was refused, in the
-   * terms of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no number
+   * `unsaved` has the refusals that are only counted. `kinds` counts everything by what was rejected, in the terms
+   * of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no count
    * there, and its `customers` are registrations of customers.
    *
-   * `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
-   * `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
+   * `periods` divides the time span into parts of equal length and counts each. Without `received_to` the span ends
+   * now; without `received_from` it begins where refusals are removed for their age.
    */
   getRefusalSummary: ['GET', '/refusals/summary'],
   /**
-   * Send refusals again
+   * Replay rejected requests
    *
-   * Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as
-   * [What was refused](#tag/Refusals) says. With `dry_run=true` it only says what would become of them.
+   * Sends one refusal, or all that match a filter, oldest first, through the normal checks again; see
+   * [Replay](#tag/Refusals/Replay). With `dry_run=true` it only reports what would happen.
    *
-   * A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
-   * the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
-   * `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
-   * or without its secrets, and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
-   * no new refusal and is not counted as sent once more.
+   * One call sends up to `limit` refusals, fewer if they are long. `next_cursor` is where the next call continues,
+   * with the same body; it is null at the end. Each refusal has a result, which is stored with it: `replayed`, it is
+   * stored now; `duplicate`, it was already stored; `refused`, it was rejected again with the given `code`;
+   * `incomplete`, it is kept only in part or without its secrets and cannot be sent. A batch that was rejected as a
+   * whole has the result of its worst event. A refusal that is rejected again creates no new refusal and is not
+   * counted again.
    *
-   * Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.
+   * You can repeat a call safely: what is already stored is a duplicate. Every call except a dry run is recorded in
+   * the audit log.
    */
   replayRefusals: ['POST', '/refusals/replay'],
   /**
    * Get a refusal
    *
-   * One refusal, as the list has it.
+   * Returns one refusal, as the list has it.
    */
   getRefusal: ['GET', '/refusals/{refusal_id}'],
   /**
-   * How many events arrive
+   * Count events over time
    *
-   * Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they
-   * arrived: `created` are stored, `duplicate` had been stored before, `rejected` were refused for what they refer to (404
-   * and 409, and the rejected events of a batch). A request that is refused for its shape, its size, its rate or its
-   * key is in none of them.
+   * Exact counts of the events that were sent, by outcome and by the minute, hour or day (UTC) of their arrival:
+   * `created` were stored, `duplicate` had already been stored, `rejected` were rejected for what they refer to (404
+   * and 409, and the rejected events of a batch). Requests rejected for their form, size, rate or key are not
+   * counted.
    *
-   * `periods` has every period from `from` to `to`, those without events too; `groups` adds up the whole span by journey,
-   * event name or key. Counts are kept by the minute for 8 days, by the hour for 400 days and by the day for ever:
-   * `kept_from` tells since when there are any for this answer. Without `from`, an answer has the last 60 minutes, 24 hours
-   * or 30 days up to `to`. 409 `too_many_periods` where there would be more than 1,440.
+   * `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
+   * whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
+   * day for ever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
+   * last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
    */
   getActivity: ['GET', '/activity'],
   /**
-   * List customers in the order of arrival
+   * List customers in order of arrival
    *
-   * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
-   * with whom it belongs to, whenever they were created.
+   * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier
+   * starts with the customers it belongs to, whenever they were created.
    *
-   * With `order=oldest` the list goes forward, and a program can follow it for ever, as it can the list of events: each
-   * customer comes once, as it is when it is read; a new name does not bring it again. A `search` then finds the same
-   * customers, none of them first.
+   * With `order=oldest` the list goes forward, and a program can follow it for ever, like the list of events: each
+   * customer appears once, in its current state; a new name does not make it appear again. A `search` then finds the
+   * same customers, but ranks none of them first.
    */
   listCustomers: ['GET', '/customers'],
   /**
-   * Export customers in the order of arrival
+   * Export customers in order of arrival
    *
-   * All customers that the filters let through and that were there before the request began, in the order of their
-   * arrival, as [Exports](#tag/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
-   * The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
-   * customer again.
+   * Exports all customers that match the filters and existed before the request began, in order of arrival, one per
+   * line as in `listCustomers`, each in its current state; see [Exports](#tag/Exports). The next export, after the
+   * `next_cursor` of the last line, has the customers that have arrived since; a new name does not make a customer
+   * appear again.
    *
-   * A cursor is one of an export, or of `listCustomers` with `order=oldest`.
+   * A cursor comes from an export, or from `listCustomers` with `order=oldest`.
    */
   exportCustomers: ['GET', '/customers/export'],
   /**
-   * List who was erased, in the order of erasing
+   * List erasures in order of erasure
    *
-   * The customers that were erased, the first ones first, so that copies of them elsewhere can be cleaned. A program
-   * can follow it for ever: `next_cursor` is always given, also by an empty page, and from there the list goes on, now
-   * or in a year. Each comes once, as it is when it is read, whatever is erased meanwhile and on whichever replica;
-   * that its last event is removed does not bring it again.
+   * The customers that were erased, oldest first, so that you can clean copies of their data elsewhere. A program
+   * can follow the list for ever: `next_cursor` is always given, even by an empty page, and the list continues from
+   * there, now or in a year. Each erasure appears once, in its current state, whatever is erased in the meantime and
+   * on whichever replica; completing it does not make it appear again.
    *
-   * Nobody is named but by the `customer_id`, by which copies of customers and of events have them. Where an older
-   * backup was put back, begin the list anew: the order may be another.
+   * Erased customers are identified only by `customer_id`, which your copies of customers and events also have.
+   * After an older backup was restored, start the list from the beginning: its order may have changed.
    */
   listErasures: ['GET', '/customers/erasures'],
   /**
    * Get a customer
    *
-   * The customer as it is now.
+   * Returns the current state of a customer.
    */
   getCustomer: ['GET', '/customers/{customer_id}'],
   /**
    * Erase a customer
    *
-   * Forgets a customer for good. Once this is answered nobody finds it any more and nothing is taken for it: events and
-   * resends of it are refused with 410 `customer_erased`, and so is initializing the same `client_customer_id` with the
-   * same type again, unless `may_return` says otherwise. Then whoever comes so is a new customer without a history.
+   * Erases a customer for good. Once this is acknowledged, nobody can find the customer and nothing is accepted for
+   * it: events and resends for it are rejected with 410 `customer_erased`, and so is initializing the same
+   * `client_customer_id` with the same type, unless `may_return` allows it. In that case the initialization creates
+   * a new customer without a history.
    *
-   * Its profile and its place in journeys are gone at once; its events of any date, and what was refused of it, are
-   * removed in the background, which takes some minutes where there are millions. Reports are then as if it had never
-   * been. Counts of what was sent stay: they name nobody.
+   * The profile and the enrolments are removed at once. The events of any date and the refusals are removed in the
+   * background, which takes some minutes if there are millions. Reports are then as if the customer had never
+   * existed. Counts of what was sent stay; they identify nobody.
    *
-   * What stays of it is its `customer_id`, by which what comes late is known and copies elsewhere can be cleaned; a
-   * keyed digest of its type and `client_customer_id`, unless it may return; and in the audit log who has erased it,
-   * when, and how many events that were. Erasing it once more answers the same.
+   * What stays is the `customer_id`, by which late arrivals are recognised and copies elsewhere can be cleaned; a
+   * keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
+   * erased it, when, and how many events it had. Repeating the call returns the same.
    */
   eraseCustomer: ['DELETE', '/customers/{customer_id}'],
   /**
    * List a customer's events, latest first
    *
-   * The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. An event that
-   * arrives late takes its place by the time at which it occurred.
+   * The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival takes
+   * its place by the time at which it occurred.
    */
   listCustomerEvents: ['GET', '/customers/{customer_id}/events'],
   /**
-   * Export all about one customer
+   * Export all data of a customer
    *
-   * Everything that is kept about one customer in one file of JSON, to hand it over: the customer, where it stands in its
-   * journeys, all its events that were acknowledged before the request began, in the order of their arrival, the refusals
-   * that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
-   * and keys are not the customer's data.
+   * Everything that is kept about one customer in one JSON file, to hand it over: the customer, its standing in each
+   * journey, all its events that were acknowledged before the request began in order of arrival, the refusals that
+   * name its `customer_id`, and the audit log's entries about it. Of the people and keys in those entries only the
+   * kind is given: members and keys are not the customer's data.
    *
-   * It is sent while it is read and may have any length, as [Exports](#tag/Exports) says. Each event has a line of
-   * its own.
+   * The file is streamed while it is read and can have any length, see [Exports](#tag/Exports). Each event has a
+   * line of its own.
    */
   exportCustomer: ['GET', '/customers/{customer_id}/export'],
   /**
-   * List where a customer stands in each journey
+   * List a customer's standing in each journey
    *
-   * The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
-   * has reached and the event that filled each. Steps are reached as [Reports](#tag/Reports) says.
+   * The journeys that the customer was initialized for, in a stable order, each with the steps that the customer has
+   * reached and the event that reached each. [How steps are counted](#tag/Reports/How-steps-are-counted) has the
+   * rules.
    */
   listCustomerJourneys: ['GET', '/customers/{customer_id}/journeys'],
   /**
    * List journeys, newest first
    *
-   * The journeys of the workspace by (`created_at`, `journey_id`), newest first; archived ones included.
+   * Returns the journeys of the workspace by (`created_at`, `journey_id`), newest first, including archived ones.
    */
   listJourneys: ['GET', '/journeys'],
   /**
    * Create a journey
    *
-   * Makes an active journey. Only `name` is needed; steps can come later.
+   * Creates an active journey. Only `name` is required; you can add steps later.
    */
   createJourney: ['POST', '/journeys'],
   /**
    * Get a journey
    *
-   * The journey as it is now.
+   * Returns the current state of a journey.
    */
   getJourney: ['GET', '/journeys/{journey_id}'],
   /**
-   * Change a journey
+   * Update a journey
    *
-   * Replaces the fields that are sent and leaves the others. `steps` are replaced as a whole. The status is
-   * changed by archiving and restoring only. Stored events are not touched.
+   * Replaces the fields that you send and leaves the others unchanged. `steps` are replaced as a whole. To change
+   * the status, archive or restore the journey. Stored events are not touched.
    */
   updateJourney: ['PATCH', '/journeys/{journey_id}'],
   /**
    * Archive a journey
    *
-   * An archived journey takes no new customers and no new events (409 `journey_archived`); what it holds stays
-   * readable, and resends of what it holds are still recognised. Archiving an archived journey changes nothing.
+   * An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays
+   * readable, and resends of stored events are still recognised. Archiving an archived journey changes nothing.
    */
   archiveJourney: ['POST', '/journeys/{journey_id}/archive'],
   /**
