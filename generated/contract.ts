@@ -547,7 +547,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived journey
-         * @description The journey takes customers and events again. Restoring an active journey changes nothing.
+         * @description The journey accepts customers and events again. Restoring an active journey changes nothing.
          */
         post: operations["restoreJourney"];
         delete?: never;
@@ -567,16 +567,16 @@ export interface paths {
         put?: never;
         /**
          * Remove a journey
-         * @description Removes an archived journey for good, with everything in it. Once this is answered nobody finds it any more, and what
-         *     is still sent to it is refused with 404 `journey_not_found`. Its events, the enrolments of customers in it, and what was
-         *     refused of it are removed in the background, which takes some minutes where there are millions; its reports and its
+         * @description Removes an archived journey for good, with everything in it. Once this is acknowledged, nobody can find the
+         *     journey, and what is still sent to it is rejected with 404 `journey_not_found`. Its events, enrolments and
+         *     refusals are removed in the background, which takes some minutes if there are millions; its reports and its
          *     definition go with them. Customers stay, and so do their events in other journeys.
          *
-         *     Say its name, so that no other journey is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-         *     removed, and the answer says how much would go.
+         *     Send the journey's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+         *     `dry_run=true` nothing is removed, and the reply says how much would be.
          *
-         *     What stays of it is in the audit log: who has changed and removed it, when, and how many enrolments and events that
-         *     were. Of what was sent the counts stay, without the name of the journey and of its events.
+         *     What stays is in the audit log: who changed and removed the journey, when, and how many enrolments and events it
+         *     had. Counts of what was sent stay, without the names of the journey and of its events.
          */
         post: operations["removeJourney"];
         delete?: never;
@@ -593,13 +593,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far customers come in a journey
-         * @description For each step how many customers have reached it, what part that is, and how long they took; counted as
-         *     [Reports](#tag/Reports) says, over all who entered the journey in a span of time.
+         * Report how far customers come in a journey
+         * @description For each step: how many customers have reached it, their share, and how long they took, over all customers that
+         *     entered the journey in a time span. [How steps are counted](#tag/Reports/How-steps-are-counted) has the rules.
          *
-         *     `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
-         *     When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
-         *     is, and the numbers and `steps` are those from before the change.
+         *     `as_of` is the watermark up to which every acknowledged event is in the numbers; it is rarely more than a second
+         *     old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
+         *     progress, and the numbers and `steps` are those from before the change.
          */
         get: operations["getJourneyReport"];
         put?: never;
@@ -618,12 +618,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How each day's, week's or month's customers come along
-         * @description The report by cohorts: those who entered the journey on the same day, in the same week (from Monday) or in the
-         *     same month of a time zone. `complete` is false for a cohort that still may change without anything being late: its
-         *     period is not over, or the window of one of its customers is open. Without `entered_from` the answer begins 30 days,
-         *     26 weeks or 24 months before `entered_to`, which is now where it is absent; the first and the last period are
-         *     whole. 409 `too_many_periods` where there would be more than 400.
+         * Report by daily, weekly or monthly cohort
+         * @description The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
+         *     in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
+         *     its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
+         *     30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
+         *     whole. A span of more than 400 periods gives 409 `too_many_periods`.
          */
         get: operations["getJourneyTrend"];
         put?: never;
@@ -642,10 +642,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How long customers take from one step to the next
-         * @description How many of those who reached a step took how long from the step before (for the first step from their entry), in
-         *     classes that grow with the time. `times` are exact, as in the report. A step that the journey has not is reached by
-         *     nobody.
+         * Report how long customers take to reach a step
+         * @description A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
+         *     step, in buckets that grow with the time. `times` are exact, as in the report. A step that the journey does not
+         *     have is reached by nobody.
          */
         get: operations["getJourneyStepTimes"];
         put?: never;
@@ -664,11 +664,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who stands where in a journey
-         * @description The customers of the journey by (`entered_at`, `customer_id`), the newest entry first, each with the times at which
-         *     it reached the steps. Filters are those of the report, so that behind each of its numbers is a list: who was lost
-         *     between the steps 1 and 2 is `reached=1&not_reached=2`, who waits there `standing=waiting` in addition. With
-         *     a window, reached means within it. `standing` without a window is 409 `window_missing`.
+         * List customers by their standing in a journey
+         * @description The customers of the journey by (`entered_at`, `customer_id`), newest entry first, each with the times at which
+         *     it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
+         *     numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
+         *     them who still have time. With a window, reached means within it. `standing` without a window gives 409
+         *     `window_missing`.
          */
         get: operations["listJourneyCustomers"];
         put?: never;
@@ -690,11 +691,13 @@ export interface paths {
         put?: never;
         /**
          * Look up a setup link
-         * @description Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
-         *     up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+         * @description Returns what a link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is
+         *     not used up. A link works once, for one hour, and only until the next one is created; afterwards it is not
+         *     found.
          *
-         *     The link of an empty store makes a workspace. Where one has been made meanwhile (`cairn init`), it is for that one; it
-         *     is not found where there are several without members, or somebody has been made a member (`cairn member add`).
+         *     The link of an empty store creates a workspace. If a workspace has been created in the meantime (`cairn init`),
+         *     the link is for that one. It is not found if there are several workspaces without members, or if somebody has
+         *     been made a member (`cairn member add`).
          */
         post: operations["findSetupLink"];
         delete?: never;
@@ -711,16 +714,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server has been set up
-         * @description Tells whether the server has an account yet, and nothing else of it. A page for signing in says by it that the first
-         *     account is made by a setup link.
+         * Check whether the server has been set up
+         * @description Returns whether the server has an account yet, and nothing else about it. A sign-in page uses it to explain that
+         *     the first account is created by a setup link.
          */
         get: operations["getSetup"];
         put?: never;
         /**
          * Create the first person and workspace
-         * @description Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is
-         *     for. With `journey_name` it makes an active journey too. All of it is made, or nothing. The person is signed in.
+         * @description Uses up a setup link: creates the person, who becomes an owner, and the workspace, or takes over the workspace
+         *     that the link is for. With `journey_name` it also creates an active journey. Either everything is created or
+         *     nothing. The person is signed in.
          */
         post: operations["setUp"];
         delete?: never;
@@ -738,32 +742,35 @@ export interface paths {
         };
         /**
          * Get the session
-         * @description The person who is signed in, and the workspaces of which it is a member now.
+         * @description Returns the person who is signed in, and their current workspaces.
          */
         get: operations["getSession"];
         put?: never;
         /**
          * Sign in
-         * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
-         *     A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
-         *     A person has a hundred at the most: another one ends the one that was not used for longest.
+         * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix
+         *     `__Host-`). A session ends after 12 hours without a request, and after 14 days in any case. A session that the
+         *     request carries ends now. A person has at most a hundred sessions; a further one ends the one that was unused
+         *     for longest.
          *
-         *     Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
-         *     ones must wait (429 `too_many_attempts`), first a second, then longer:
+         *     Neither the reply nor its timing reveals whether the email has an account. After several wrong guesses, further
+         *     attempts must wait (429 `too_many_attempts`), first a second, then longer:
          *
-         *     | counted | free | at the longest |
+         *     | counted | free | longest wait |
          *     |---|---|---|
          *     | wrong guesses at one account from one address | 5 | 1 minute |
-         *     | accounts of which one was guessed wrongly from the address, within an hour | 30 | 5 minutes |
-         *     | addresses from which the account was guessed wrongly, within an hour | 20 | 1 minute |
+         *     | accounts with a wrong guess from the address, within an hour | 30 | 5 minutes |
+         *     | addresses with a wrong guess at the account, within an hour | 20 | 1 minute |
          *
-         *     So a few addresses, however long they go on, hold up nobody but themselves: it takes twenty to make new browsers wait.
-         *     They must be able to wait, because an account that many addresses guess at is under attack, and without a limit that
-         *     they share each would have guesses of its own. Its owner goes on in any case: a browser that has signed in to the
-         *     account before has a count of its own, ten guesses, and nothing that others do counts there. It also has a queue of its
-         *     own: when more sign-ins arrive than passwords can be compared, the others get 503. A new password, also
-         *     one that an operator gives with `cairn member set-password`, starts without any. The addresses of an IPv6 network
-         *     (64 bits) count as one. A guess that an outage kept from being compared does not count.
+         *     A few addresses therefore delay nobody but themselves, however long they go on: it takes twenty to make new
+         *     browsers wait. New browsers must wait then, because an account that many addresses guess at is under attack, and
+         *     without a shared limit each address would have its own guesses. The account's owner is not locked out: a browser
+         *     that has signed in to the account before has its own count of ten guesses, which others do not affect. It also
+         *     has its own queue: when more sign-ins arrive than passwords can be compared, the others get 503.
+         *
+         *     A new password, including one that an operator sets with `cairn member set-password`, resets the counts. The
+         *     addresses of an IPv6 network (64 bits) count as one. A guess that could not be compared because of an outage
+         *     does not count.
          */
         post: operations["signIn"];
         /**
@@ -786,9 +793,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the own name
-         * @description Replaces the name of the person who is signed in, by which lists show it in all of its workspaces. What the audit log has
-         *     noted keeps the name of its time.
+         * Change your name
+         * @description Replaces the name of the person who is signed in, as lists show it in all of their workspaces. Existing entries
+         *     of the audit log keep the name of their time.
          */
         post: operations["changeName"];
         delete?: never;
@@ -807,9 +814,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the own password
-         * @description Replaces the password of the person who is signed in, and ends all of its sessions but this one. A wrong
-         *     `current_password` counts as a wrong guess at signing in, and is in the audit log.
+         * Change your password
+         * @description Replaces the password of the person who is signed in, and ends all of their other sessions. A wrong
+         *     `current_password` counts as a wrong guess at signing in, and is recorded in the audit log.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -826,17 +833,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the own sessions
-         * @description The sessions of the person who is signed in, the one that was used last first: all of them, a hundred at the most. Of the
-         *     browser there is what it calls itself, in two words, and nothing else that would tell one person from others; of the
-         *     address nothing (that of each sign-in is in the audit log of the person's workspaces).
+         * List your sessions
+         * @description All sessions of the person who is signed in, at most a hundred, most recently used first. A session shows what
+         *     the browser calls itself, in two words, but nothing else that would identify a person, and no address (the audit
+         *     log of the person's workspaces has the address of each sign-in).
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * Sign out everywhere
-         * @description Ends all sessions of the person who is signed in, this one included.
+         * @description Ends all sessions of the person who is signed in, including this one.
          */
         delete: operations["signOutEverywhere"];
         options?: never;
@@ -855,9 +862,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one of the own sessions
-         * @description Ends a session of the person who is signed in at once, in whatever browser it is. To end the one that the request carries
-         *     is to sign out.
+         * End one of your sessions
+         * @description Ends a session of the person who is signed in at once, in any browser. Ending the session that the request
+         *     carries is signing out.
          */
         delete: operations["endSession"];
         options?: never;
@@ -875,14 +882,15 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a workspace
-         * @description Makes a workspace, whose owner the caller becomes. It is for owners of a workspace, which the request names as always;
-         *     who owns none asks an operator (`cairn init`), and so does everybody where only operators make accounts
-         *     (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person makes twenty at the most (409 `too_many_workspaces`): each
-         *     has a share of the server of its own, and nobody is to have it all by making workspaces.
+         * Create a workspace
+         * @description Creates a workspace and makes the caller its owner. It requires an owner of an existing workspace, which the
+         *     request names as always. If you own none, ask an operator (`cairn init`); so does everybody where only operators
+         *     create accounts (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person can create at most twenty (409
+         *     `too_many_workspaces`): each workspace has its own share of the server, and nobody should get all of it by
+         *     creating workspaces.
          *
-         *     No two workspaces of a server have the same name, because the command line knows them by it. That a name is taken is
-         *     all that the answer tells of others.
+         *     Workspace names are unique on a server, because the command line identifies workspaces by name. Whether a name
+         *     is taken is all that the reply reveals about other workspaces.
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -899,8 +907,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The workspace
-         * @description The workspace that the request is about, with its settings.
+         * Get the workspace
+         * @description Returns the workspace that the request is about, with its settings.
          */
         get: operations["getWorkspace"];
         put?: never;
@@ -909,14 +917,15 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name or a setting of the workspace
-         * @description Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
+         * Update the workspace
+         * @description Replaces the fields that you send: the name or a setting of the workspace that the request is about. Keys, links
+         *     and sessions stay valid.
          *
-         *     With `retention_days` events are removed that were received longer ago, now and from then on; see
+         *     With `retention_days`, events that were received longer ago are removed, now and from then on; see
          *     [Retention](#tag/Workspaces/Retention). `getRetentionPreview` says how many that would be now.
          *
-         *     `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
-         *     [Keys](#tag/Service-keys). Requests obey a change within a second.
+         *     `protect_customers` decides whether publishable keys can rename customers and find out who is one; see
+         *     [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -932,9 +941,9 @@ export interface paths {
         put?: never;
         /**
          * Archive the workspace
-         * @description An archived workspace takes no new customers and no new events: all its journeys are as if they were archived (409
-         *     `journey_archived`). What it holds stays readable, resends of what it holds are still recognised, and its members, keys
-         *     and links go on. Archiving an archived workspace changes nothing.
+         * @description An archived workspace accepts no new customers and no new events: all its journeys behave as if archived (409
+         *     `journey_archived`). Its data stays readable, resends of stored events are still recognised, and its members,
+         *     keys and links stay valid. Archiving an archived workspace changes nothing.
          */
         post: operations["archiveWorkspace"];
         delete?: never;
@@ -954,7 +963,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived workspace
-         * @description The workspace takes customers and events again, in its journeys that are active. Restoring an active workspace changes
+         * @description The workspace accepts customers and events again, in its active journeys. Restoring an active workspace changes
          *     nothing.
          */
         post: operations["restoreWorkspace"];
@@ -975,15 +984,15 @@ export interface paths {
         put?: never;
         /**
          * Remove the workspace
-         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts, refusals,
-         *     keys, members, invitations and its audit log. Once this is answered nobody finds it any more, its keys are unknown, and
-         *     its name is free; the rest goes in the background, which takes some minutes where there are millions. People keep their
-         *     accounts and their other workspaces.
+         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts,
+         *     refusals, keys, members, invitations and its audit log. Once this is acknowledged, nobody can find the
+         *     workspace, its keys are unknown, and its name is free; the rest is removed in the background, which takes some
+         *     minutes if there are millions of events. People keep their accounts and their other workspaces.
          *
-         *     Say its name, so that no other workspace is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-         *     removed, and the answer says how much would go.
+         *     Send the workspace's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+         *     `dry_run=true` nothing is removed, and the reply says how much would be.
          *
-         *     Nothing of it stays in the store but its identifier. Who has removed it, and when, is in the log of the server.
+         *     Only its identifier stays in the store. The log of the server records who removed it, and when.
          */
         post: operations["removeWorkspace"];
         delete?: never;
@@ -1000,9 +1009,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a retention would remove
-         * @description Says how many events would be removed if the workspace, or one journey of it, kept events for so long from now on, and
-         *     when the oldest event was received that would stay. Nothing is changed.
+         * Preview what a retention period would remove
+         * @description Returns how many events would be removed if the workspace, or one of its journeys, had this retention period
+         *     now, and when the oldest event that would stay was received. Nothing is changed.
          */
         get: operations["getRetentionPreview"];
         put?: never;
@@ -1022,7 +1031,7 @@ export interface paths {
         };
         /**
          * List members, newest first
-         * @description The members of the workspace by (`joined_at`, `person_id`), newest first.
+         * @description Returns the members of the workspace by (`joined_at`, `person_id`), newest first.
          */
         get: operations["listMembers"];
         put?: never;
@@ -1045,15 +1054,16 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description The person can do nothing in this workspace from now on; in others it stays a member. Owners are removed by owners alone;
-         *     the last one stays.
+         * @description The person loses access to this workspace at once, and stays a member of others. Only owners can remove owners;
+         *     the last owner stays.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
-         * Change the role of a member
-         * @description The new role counts from the member's next request. Owners are made and changed by owners alone; the last one stays.
+         * Change a member's role
+         * @description The new role applies from the member's next request. Only owners can make or change owners; the last owner
+         *     stays.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -1068,13 +1078,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link for a new password
-         * @description Makes a one-time link by which the member gets a new password: `/admin/password#token=` and the `token` of the answer,
-         *     which is shown this once. Send it by a way that only that person reads: whoever opens it can sign in as that person.
+         * Create a link for a new password
+         * @description Creates a one-time link by which the member sets a new password: `/admin/password#token=` followed by the
+         *     `token` of the reply, which is shown only now. Send it by a channel that only that person reads: whoever opens
+         *     it can sign in as that person.
          *
-         *     It works for an hour, and only until the next one is made for the same person, its password is changed, or the role of
-         *     one of both changes. It is for a member about whom the caller decides in every workspace that the member has; owners
-         *     get one from owners alone.
+         *     It works for an hour, and only until another one is created for the same person, their password is changed, or
+         *     the role of either person changes. The caller must manage the member in every workspace that the member belongs
+         *     to, see [Who can create one](#tag/Password-links/Who-can-create-one); only owners can create one for an owner.
          */
         post: operations["createPasswordLink"];
         delete?: never;
@@ -1092,15 +1103,15 @@ export interface paths {
         };
         /**
          * List open invitations, newest first
-         * @description The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
+         * @description Returns the invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
          */
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite somebody
-         * @description Makes a one-time link for the person with this email: `/admin/invitation#token=` and the `token` of the answer, which is
-         *     shown this once. Send it by a way that only that person reads; Cairn sends no mail. It works for 7 days, and only until
-         *     the same email is invited again. Owners are invited by owners alone.
+         * Invite a person
+         * @description Creates a one-time link for the person with this email: `/admin/invitation#token=` followed by the `token` of
+         *     the reply, which is shown only now. Send it by a channel that only that person reads; Cairn sends no mail. It
+         *     works for 7 days, and only until the same email is invited again. Only owners can invite owners.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -1121,7 +1132,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description Its link works no more.
+         * @description Its link is no longer valid.
          */
         delete: operations["revokeInvitation"];
         options?: never;
@@ -1140,8 +1151,7 @@ export interface paths {
         put?: never;
         /**
          * Look up an invitation
-         * @description Tells whoever holds the link where it leads, before it is used. Whether there is an account for the email it does not
-         *     tell.
+         * @description Returns where the link leads, before it is used. It does not reveal whether the email has an account.
          */
         post: operations["findInvitation"];
         delete?: never;
@@ -1161,13 +1171,13 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation with a password
-         * @description Makes the person with the email of the invitation a member, and signs it in. The link is used up. Where there is no
-         *     account for the email, one is made, with the name and the password. Where there is one, the password must be its own
-         *     (401 `sign_in_refused`, counted as a wrong guess at signing in), and its name stays. Who is signed in already calls
-         *     `joinWorkspace`.
+         * @description Makes the person with the invitation's email a member, and signs them in. The link is used up. If the email has
+         *     no account, one is created with the name and the password. If it has one, the password must be that of the
+         *     account (401 `sign_in_refused`, counted as a wrong guess at signing in), and the account keeps its name. A
+         *     person who is already signed in calls `joinWorkspace`.
          *
-         *     Where the operator alone makes accounts (`CAIRN_ACCOUNTS=operator`) none is made here, and an email without one is
-         *     answered like a wrong password.
+         *     If only the operator creates accounts (`CAIRN_ACCOUNTS=operator`), none is created here, and the reply for an
+         *     email without an account is that for a wrong password.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -1187,7 +1197,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation as the person who is signed in
-         * @description Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
+         * @description Makes the person who is signed in a member. The invitation must be for their email. The link is used up.
          */
         post: operations["joinWorkspace"];
         delete?: never;
@@ -1207,7 +1217,7 @@ export interface paths {
         put?: never;
         /**
          * Look up a link for a new password
-         * @description Tells whoever holds the link whose password it is for, before it is used.
+         * @description Returns whose password the link is for, before it is used.
          */
         post: operations["findPasswordLink"];
         delete?: never;
@@ -1227,8 +1237,8 @@ export interface paths {
         put?: never;
         /**
          * Set a new password by a link
-         * @description Replaces the password of the person whom the link is for, ends all of its sessions and the waiting after wrong guesses,
-         *     and signs it in. The link is used up.
+         * @description Replaces the password of the person whom the link is for, ends all of their sessions and any waiting time after
+         *     wrong guesses, and signs them in. The link is used up.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -1246,15 +1256,15 @@ export interface paths {
         };
         /**
          * List service keys, newest first
-         * @description The keys of the workspace by (`created_at`, `key_id`), newest first, revoked and expired ones included. A publishable key
-         *     is shown; of a secret one only the last four characters are known.
+         * @description Returns the keys of the workspace by (`created_at`, `key_id`), newest first, including revoked and expired ones.
+         *     Publishable keys are shown in full; of a secret key only the last four characters are known.
          */
         get: operations["listServiceKeys"];
         put?: never;
         /**
          * Create a service key
-         * @description Makes a key that works at once. The answer has the key itself in `token`; of a secret key it is the only one that ever
-         *     has. Only a publishable key can have allowed origins, because browsers never hold a secret one.
+         * @description Creates a key that works at once. The reply has the key itself in `token`; for a secret key, no other reply ever
+         *     has it. Only a publishable key can have allowed origins, because browsers never hold a secret one.
          */
         post: operations["createServiceKey"];
         delete?: never;
@@ -1277,12 +1287,12 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a service key
-         * @description Replaces the fields that are sent and leaves the others; counts from the next request with the key. A key that has ended
-         *     (revoked, expired, rotated) stays ended and cannot be changed.
+         * Update a service key
+         * @description Replaces the fields that you send and leaves the others unchanged, from the next request with the key. A key
+         *     that has ended (revoked, expired, rotated) cannot be changed.
          *
-         *     Members give a key at most the rate that the operator allows (`CAIRN_RATE_LIMIT_MAX`); a higher one that an operator gave
-         *     stays while it is not changed.
+         *     Members can set at most the rate limit that the operator allows (`CAIRN_RATE_LIMIT_MAX`). A higher one that an
+         *     operator has set stays until it is changed.
          */
         patch: operations["updateServiceKey"];
         trace?: never;
@@ -1297,9 +1307,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace a service key by a new one
-         * @description Makes a new key with the same name, kind, origins and rate, and lets the old one expire after the grace period, in which
-         *     both work. The new key has no expiry. An old key that expires earlier anyway keeps its time.
+         * Rotate a service key
+         * @description Creates a new key with the same name, kind, origins and rate limit, and lets the old one expire after the grace
+         *     period, during which both work. The new key does not expire. An old key that would expire earlier keeps its
+         *     time.
          */
         post: operations["rotateServiceKey"];
         delete?: never;
@@ -1319,9 +1330,9 @@ export interface paths {
         put?: never;
         /**
          * Revoke a service key
-         * @description The key is refused at once and for ever: every request that comes after the answer. What the key was sending when it
-         *     was revoked, and the server had let in, may still be saved as an event; it changes nothing else any more. Revoking a
-         *     revoked key changes nothing.
+         * @description The key is rejected at once and for ever: every request that comes after the reply. A request that the server
+         *     had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
+         *     key changes nothing.
          */
         post: operations["revokeServiceKey"];
         delete?: never;
@@ -1338,9 +1349,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done, newest first
-         * @description What members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`), newest first. It
-         *     never holds a password, a key or the token of a link. Nothing changes or removes an entry.
+         * List the audit log, newest first
+         * @description Returns what members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`),
+         *     newest first. Entries never contain a password, a key or the token of a link, and are never changed or removed.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -5244,7 +5255,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What is to be removed, by name. */
+        /** @description The name of the journey to remove. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RemovalConfirmation"];
@@ -5268,7 +5279,7 @@ export interface operations {
             403: components["responses"]["MembersOnlyChange"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The journey is active, or is called otherwise. */
+            /** @description The journey is active, or the name does not match. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5367,8 +5378,9 @@ export interface operations {
                  */
                 by?: "day" | "week" | "month";
                 /**
-                 * @description In which days begin: a name of the IANA time zone database, in any letter case. It begins with a letter: an offset
-                 *     such as `+0530` is no name (a fixed one is `Etc/GMT-5`, five hours east). An unknown name is 409 `time_zone_unknown`.
+                 * @description The time zone in which days begin: a name of the IANA time zone database, in any letter case. It begins with
+                 *     a letter: an offset such as `+0530` is not a name (a fixed offset is `Etc/GMT-5`, five hours east). An
+                 *     unknown name gives 409 `time_zone_unknown`.
                  * @example Europe/Berlin
                  */
                 time_zone?: string;
@@ -5414,7 +5426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The cohorts, the earliest first. */
+            /** @description The cohorts, earliest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5443,7 +5455,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Which step, from 1.
+                 * @description The step, from 1.
                  * @example 2
                  */
                 step: components["schemas"]["StepNumber"];
@@ -5489,7 +5501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The classes, the shortest times first. */
+            /** @description The buckets, shortest times first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5517,23 +5529,25 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only customers who have reached this step, from 1. One that the journey has not is reached by nobody.
+                 * @description Only customers that have reached this step, from 1. A step that the journey does not have is reached by
+                 *     nobody.
                  * @example 1
                  */
                 reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who have not reached this step, from 1.
+                 * @description Only customers that have not reached this step, from 1.
                  * @example 2
                  */
                 not_reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who have begun and not reached the last step (or that of `not_reached`), and whose window is
-                 *     still open (`waiting`) or over (`dropped`).
+                 * @description Only customers that have reached the first step and not the last one (or that of `not_reached`), and whose
+                 *     window is still open (`waiting`) or closed (`dropped`).
                  * @example dropped
                  */
                 standing?: "waiting" | "dropped";
                 /**
-                 * @description Only customers who have done this step, from 1, without those before it, and have not reached it.
+                 * @description Only customers that have completed this step, from 1, without the steps before it, and so have not reached
+                 *     it.
                  * @example 2
                  */
                 out_of_order?: components["schemas"]["StepNumber"];
@@ -5630,7 +5644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link works. */
+            /** @description The link is valid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5644,7 +5658,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5675,7 +5689,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether there is an account. */
+            /** @description Whether an account exists. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5702,7 +5716,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The token of the link, and what to make. */
+        /** @description The token of the link, and what to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SetupRequest"];
@@ -5724,7 +5738,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5737,7 +5751,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The link cannot be used in this way; it still works. */
+            /** @description The link cannot be used in this way; it is still valid. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5875,7 +5889,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, with the name. */
+            /** @description The session, with the new name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5907,7 +5921,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The password so far, and the new one. */
+        /** @description The current password and the new one. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PasswordChange"];
@@ -5992,7 +6006,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session of the person is left. */
+            /** @description The person has no session left. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6042,7 +6056,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
-            /** @description The person has no such session (any more). */
+            /** @description The person has no such session, or it has ended. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6083,7 +6097,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The workspace, and the role in it. */
+            /** @description The workspace, and your role in it. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6097,7 +6111,10 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
-            /** @description This is for owners of a workspace, on a page of this server that leaves it to them. */
+            /**
+             * @description Only an owner of a workspace can do this, from a page of this server, unless the server leaves it to
+             *     operators.
+             */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6108,7 +6125,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The name is taken, or the person has made enough. */
+            /** @description The name is taken, or the person has reached the limit. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6182,14 +6199,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is to be replaced. */
+        /** @description The fields to replace. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WorkspaceUpdate"];
             };
         };
         responses: {
-            /** @description The workspace as it is now, and the role in it. */
+            /** @description The updated workspace, and your role in it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6242,7 +6259,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The workspace, archived. */
+            /** @description The archived workspace. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6326,7 +6343,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is to be removed, by name. */
+        /** @description The name of the workspace to remove. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RemovalConfirmation"];
@@ -6349,7 +6366,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace is active, or is called otherwise. */
+            /** @description The workspace is active, or the name does not match. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6374,12 +6391,12 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description So many days events would be kept.
+                 * @description The retention period to preview, in days.
                  * @example 365
                  */
                 retention_days: number;
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
@@ -6425,8 +6442,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only members in whose name each word of this text begins a word, whose email begins with it, or whose `person_id` it
-                 *     is. Letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only members with this `person_id`, with an email that starts with this text, or with a name in which each
+                 *     word of it is the beginning of a word. Letter case, accents and Unicode's compatibility forms (NFKC) are
+                 *     ignored.
                  * @example grace
                  */
                 search?: components["schemas"]["SearchText"];
@@ -6501,7 +6519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The person is no member any more. */
+            /** @description The person is no longer a member. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6514,7 +6532,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
+            /** @description The person is not a member of this workspace. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6573,7 +6591,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The member with its new role. */
+            /** @description The member with the new role. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6588,7 +6606,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
+            /** @description The person is not a member of this workspace. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6659,7 +6677,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
+            /** @description The person is not a member of this workspace. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6672,7 +6690,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description Somebody else decides about the password. */
+            /** @description You cannot set this person's password. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6823,7 +6841,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The invitation is gone. */
+            /** @description The invitation is revoked. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6884,7 +6902,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6913,7 +6931,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The token of the link, and who accepts. */
+        /** @description The token of the link, and the person who accepts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InvitationAcceptance"];
@@ -6936,7 +6954,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SignInRefused"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6984,7 +7002,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, with the workspace. */
+            /** @description The session, with the new workspace. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6999,7 +7017,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7012,7 +7030,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The link is for somebody else, or the person is a member already. */
+            /** @description The invitation is for another email, or the person is already a member. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7047,7 +7065,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link works. */
+            /** @description The link is valid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7061,7 +7079,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7112,7 +7130,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
+            /** @description The link does not exist, or is no longer valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7143,13 +7161,14 @@ export interface operations {
                  */
                 kind?: components["schemas"]["KeyKind"];
                 /**
-                 * @description Only keys that have this status now.
+                 * @description Only keys with this status now.
                  * @example active
                  */
                 status?: components["schemas"]["KeyStatus"];
                 /**
-                 * @description Only keys in whose name each word of this text begins a word, whose last four characters it is, or whose `key_id` it
-                 *     is. In names, letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only keys with this `key_id` or these last four characters, or with a name in which each word of this text
+                 *     is the beginning of a word. In names, letter case, accents and Unicode's compatibility forms (NFKC) are
+                 *     ignored.
                  * @example website
                  */
                 search?: components["schemas"]["SearchText"];
@@ -7216,14 +7235,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The key to make. */
+        /** @description The key to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ServiceKeyCreation"];
             };
         };
         responses: {
-            /** @description The key works. */
+            /** @description The key is active. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7239,7 +7258,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The key would be of no use, or would have too high a rate. */
+            /** @description The key would be useless, or its rate limit is too high. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7315,7 +7334,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The key has ended, would be of no use, or would have too high a rate. */
+            /** @description The key has ended or would be useless, or its rate limit is too high. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7356,7 +7375,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How long the old key still works. */
+        /** @description How long the old key keeps working. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ServiceKeyRotation"];
@@ -7391,7 +7410,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description A key that works no more has nothing to replace. */
+            /** @description The key has ended, so there is nothing to replace. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7434,7 +7453,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key, revoked. */
+            /** @description The revoked key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7478,7 +7497,7 @@ export interface operations {
                  */
                 area?: components["schemas"]["AuditArea"];
                 /**
-                 * @description Only what this person or this key did.
+                 * @description Only what this person or key did.
                  * @example per_01jd3z9k4m7p0r3t6w9z2c5f8h
                  */
                 actor_id?: components["schemas"]["Reference"];
@@ -7488,7 +7507,7 @@ export interface operations {
                  */
                 subject_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only entries of this instant or later.
+                 * @description Only entries at this instant or later.
                  * @example 2026-11-20T00:00:00Z
                  */
                 from?: components["schemas"]["Instant"];

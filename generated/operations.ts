@@ -263,52 +263,53 @@ export const operationPaths = {
   /**
    * Restore an archived journey
    *
-   * The journey takes customers and events again. Restoring an active journey changes nothing.
+   * The journey accepts customers and events again. Restoring an active journey changes nothing.
    */
   restoreJourney: ['POST', '/journeys/{journey_id}/restore'],
   /**
-   * How far customers come in a journey
+   * Report how far customers come in a journey
    *
-   * For each step how many customers have reached it, what part that is, and how long they took; counted as
-   * [Reports](#tag/Reports) says, over all who entered the journey in a span of time.
+   * For each step: how many customers have reached it, their share, and how long they took, over all customers that
+   * entered the journey in a time span. [How steps are counted](#tag/Reports/How-steps-are-counted) has the rules.
    *
-   * `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
-   * When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
-   * is, and the numbers and `steps` are those from before the change.
+   * `as_of` is the watermark up to which every acknowledged event is in the numbers; it is rarely more than a second
+   * old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
+   * progress, and the numbers and `steps` are those from before the change.
    */
   getJourneyReport: ['GET', '/journeys/{journey_id}/report'],
   /**
-   * How each day's, week's or month's customers come along
+   * Report by daily, weekly or monthly cohort
    *
-   * The report by cohorts: those who entered the journey on the same day, in the same week (from Monday) or in the
-   * same month of a time zone. `complete` is false for a cohort that still may change without anything being late: its
-   * period is not over, or the window of one of its customers is open. Without `entered_from` the answer begins 30 days,
-   * 26 weeks or 24 months before `entered_to`, which is now where it is absent; the first and the last period are
-   * whole. 409 `too_many_periods` where there would be more than 400.
+   * The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
+   * in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
+   * its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
+   * 30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
+   * whole. A span of more than 400 periods gives 409 `too_many_periods`.
    */
   getJourneyTrend: ['GET', '/journeys/{journey_id}/trend'],
   /**
-   * How long customers take from one step to the next
+   * Report how long customers take to reach a step
    *
-   * How many of those who reached a step took how long from the step before (for the first step from their entry), in
-   * classes that grow with the time. `times` are exact, as in the report. A step that the journey has not is reached by
-   * nobody.
+   * A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
+   * step, in buckets that grow with the time. `times` are exact, as in the report. A step that the journey does not
+   * have is reached by nobody.
    */
   getJourneyStepTimes: ['GET', '/journeys/{journey_id}/step-times'],
   /**
-   * List who stands where in a journey
+   * List customers by their standing in a journey
    *
-   * The customers of the journey by (`entered_at`, `customer_id`), the newest entry first, each with the times at which
-   * it reached the steps. Filters are those of the report, so that behind each of its numbers is a list: who was lost
-   * between the steps 1 and 2 is `reached=1&not_reached=2`, who waits there `standing=waiting` in addition. With
-   * a window, reached means within it. `standing` without a window is 409 `window_missing`.
+   * The customers of the journey by (`entered_at`, `customer_id`), newest entry first, each with the times at which
+   * it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
+   * numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
+   * them who still have time. With a window, reached means within it. `standing` without a window gives 409
+   * `window_missing`.
    */
   listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
   /**
-   * What a retention would remove
+   * Preview what a retention period would remove
    *
-   * Says how many events would be removed if the workspace, or one journey of it, kept events for so long from now on, and
-   * when the oldest event was received that would stay. Nothing is changed.
+   * Returns how many events would be removed if the workspace, or one of its journeys, had this retention period
+   * now, and when the oldest event that would stay was received. Nothing is changed.
    */
   getRetentionPreview: ['GET', '/retention-preview'],
 } as const
@@ -318,71 +319,77 @@ export const personOperationPaths = {
   /**
    * Remove a journey
    *
-   * Removes an archived journey for good, with everything in it. Once this is answered nobody finds it any more, and what
-   * is still sent to it is refused with 404 `journey_not_found`. Its events, the enrolments of customers in it, and what was
-   * refused of it are removed in the background, which takes some minutes where there are millions; its reports and its
+   * Removes an archived journey for good, with everything in it. Once this is acknowledged, nobody can find the
+   * journey, and what is still sent to it is rejected with 404 `journey_not_found`. Its events, enrolments and
+   * refusals are removed in the background, which takes some minutes if there are millions; its reports and its
    * definition go with them. Customers stay, and so do their events in other journeys.
    *
-   * Say its name, so that no other journey is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-   * removed, and the answer says how much would go.
+   * Send the journey's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+   * `dry_run=true` nothing is removed, and the reply says how much would be.
    *
-   * What stays of it is in the audit log: who has changed and removed it, when, and how many enrolments and events that
-   * were. Of what was sent the counts stay, without the name of the journey and of its events.
+   * What stays is in the audit log: who changed and removed the journey, when, and how many enrolments and events it
+   * had. Counts of what was sent stay, without the names of the journey and of its events.
    */
   removeJourney: ['POST', '/journeys/{journey_id}/remove'],
   /**
    * Look up a setup link
    *
-   * Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
-   * up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+   * Returns what a link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is
+   * not used up. A link works once, for one hour, and only until the next one is created; afterwards it is not
+   * found.
    *
-   * The link of an empty store makes a workspace. Where one has been made meanwhile (`cairn init`), it is for that one; it
-   * is not found where there are several without members, or somebody has been made a member (`cairn member add`).
+   * The link of an empty store creates a workspace. If a workspace has been created in the meantime (`cairn init`),
+   * the link is for that one. It is not found if there are several workspaces without members, or if somebody has
+   * been made a member (`cairn member add`).
    */
   findSetupLink: ['POST', '/setup/look-up'],
   /**
-   * Whether the server has been set up
+   * Check whether the server has been set up
    *
-   * Tells whether the server has an account yet, and nothing else of it. A page for signing in says by it that the first
-   * account is made by a setup link.
+   * Returns whether the server has an account yet, and nothing else about it. A sign-in page uses it to explain that
+   * the first account is created by a setup link.
    */
   getSetup: ['GET', '/setup'],
   /**
    * Create the first person and workspace
    *
-   * Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is
-   * for. With `journey_name` it makes an active journey too. All of it is made, or nothing. The person is signed in.
+   * Uses up a setup link: creates the person, who becomes an owner, and the workspace, or takes over the workspace
+   * that the link is for. With `journey_name` it also creates an active journey. Either everything is created or
+   * nothing. The person is signed in.
    */
   setUp: ['POST', '/setup'],
   /**
    * Sign in
    *
-   * Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
-   * A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
-   * A person has a hundred at the most: another one ends the one that was not used for longest.
+   * Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix
+   * `__Host-`). A session ends after 12 hours without a request, and after 14 days in any case. A session that the
+   * request carries ends now. A person has at most a hundred sessions; a further one ends the one that was unused
+   * for longest.
    *
-   * Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
-   * ones must wait (429 `too_many_attempts`), first a second, then longer:
+   * Neither the reply nor its timing reveals whether the email has an account. After several wrong guesses, further
+   * attempts must wait (429 `too_many_attempts`), first a second, then longer:
    *
-   * | counted | free | at the longest |
+   * | counted | free | longest wait |
    * |---|---|---|
    * | wrong guesses at one account from one address | 5 | 1 minute |
-   * | accounts of which one was guessed wrongly from the address, within an hour | 30 | 5 minutes |
-   * | addresses from which the account was guessed wrongly, within an hour | 20 | 1 minute |
+   * | accounts with a wrong guess from the address, within an hour | 30 | 5 minutes |
+   * | addresses with a wrong guess at the account, within an hour | 20 | 1 minute |
    *
-   * So a few addresses, however long they go on, hold up nobody but themselves: it takes twenty to make new browsers wait.
-   * They must be able to wait, because an account that many addresses guess at is under attack, and without a limit that
-   * they share each would have guesses of its own. Its owner goes on in any case: a browser that has signed in to the
-   * account before has a count of its own, ten guesses, and nothing that others do counts there. It also has a queue of its
-   * own: when more sign-ins arrive than passwords can be compared, the others get 503. A new password, also
-   * one that an operator gives with `cairn member set-password`, starts without any. The addresses of an IPv6 network
-   * (64 bits) count as one. A guess that an outage kept from being compared does not count.
+   * A few addresses therefore delay nobody but themselves, however long they go on: it takes twenty to make new
+   * browsers wait. New browsers must wait then, because an account that many addresses guess at is under attack, and
+   * without a shared limit each address would have its own guesses. The account's owner is not locked out: a browser
+   * that has signed in to the account before has its own count of ten guesses, which others do not affect. It also
+   * has its own queue: when more sign-ins arrive than passwords can be compared, the others get 503.
+   *
+   * A new password, including one that an operator sets with `cairn member set-password`, resets the counts. The
+   * addresses of an IPv6 network (64 bits) count as one. A guess that could not be compared because of an outage
+   * does not count.
    */
   signIn: ['POST', '/session'],
   /**
    * Get the session
    *
-   * The person who is signed in, and the workspaces of which it is a member now.
+   * Returns the person who is signed in, and their current workspaces.
    */
   getSession: ['GET', '/session'],
   /**
@@ -392,231 +399,235 @@ export const personOperationPaths = {
    */
   signOut: ['DELETE', '/session'],
   /**
-   * Change the own name
+   * Change your name
    *
-   * Replaces the name of the person who is signed in, by which lists show it in all of its workspaces. What the audit log has
-   * noted keeps the name of its time.
+   * Replaces the name of the person who is signed in, as lists show it in all of their workspaces. Existing entries
+   * of the audit log keep the name of their time.
    */
   changeName: ['POST', '/session/name'],
   /**
-   * Change the own password
+   * Change your password
    *
-   * Replaces the password of the person who is signed in, and ends all of its sessions but this one. A wrong
-   * `current_password` counts as a wrong guess at signing in, and is in the audit log.
+   * Replaces the password of the person who is signed in, and ends all of their other sessions. A wrong
+   * `current_password` counts as a wrong guess at signing in, and is recorded in the audit log.
    */
   changePassword: ['POST', '/session/password'],
   /**
-   * List the own sessions
+   * List your sessions
    *
-   * The sessions of the person who is signed in, the one that was used last first: all of them, a hundred at the most. Of the
-   * browser there is what it calls itself, in two words, and nothing else that would tell one person from others; of the
-   * address nothing (that of each sign-in is in the audit log of the person's workspaces).
+   * All sessions of the person who is signed in, at most a hundred, most recently used first. A session shows what
+   * the browser calls itself, in two words, but nothing else that would identify a person, and no address (the audit
+   * log of the person's workspaces has the address of each sign-in).
    */
   listSessions: ['GET', '/sessions'],
   /**
    * Sign out everywhere
    *
-   * Ends all sessions of the person who is signed in, this one included.
+   * Ends all sessions of the person who is signed in, including this one.
    */
   signOutEverywhere: ['DELETE', '/sessions'],
   /**
-   * End one of the own sessions
+   * End one of your sessions
    *
-   * Ends a session of the person who is signed in at once, in whatever browser it is. To end the one that the request carries
-   * is to sign out.
+   * Ends a session of the person who is signed in at once, in any browser. Ending the session that the request
+   * carries is signing out.
    */
   endSession: ['DELETE', '/sessions/{session_id}'],
   /**
-   * Make a workspace
+   * Create a workspace
    *
-   * Makes a workspace, whose owner the caller becomes. It is for owners of a workspace, which the request names as always;
-   * who owns none asks an operator (`cairn init`), and so does everybody where only operators make accounts
-   * (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person makes twenty at the most (409 `too_many_workspaces`): each
-   * has a share of the server of its own, and nobody is to have it all by making workspaces.
+   * Creates a workspace and makes the caller its owner. It requires an owner of an existing workspace, which the
+   * request names as always. If you own none, ask an operator (`cairn init`); so does everybody where only operators
+   * create accounts (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person can create at most twenty (409
+   * `too_many_workspaces`): each workspace has its own share of the server, and nobody should get all of it by
+   * creating workspaces.
    *
-   * No two workspaces of a server have the same name, because the command line knows them by it. That a name is taken is
-   * all that the answer tells of others.
+   * Workspace names are unique on a server, because the command line identifies workspaces by name. Whether a name
+   * is taken is all that the reply reveals about other workspaces.
    */
   createWorkspace: ['POST', '/workspaces'],
   /**
-   * The workspace
+   * Get the workspace
    *
-   * The workspace that the request is about, with its settings.
+   * Returns the workspace that the request is about, with its settings.
    */
   getWorkspace: ['GET', '/workspace'],
   /**
-   * Change the name or a setting of the workspace
+   * Update the workspace
    *
-   * Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
+   * Replaces the fields that you send: the name or a setting of the workspace that the request is about. Keys, links
+   * and sessions stay valid.
    *
-   * With `retention_days` events are removed that were received longer ago, now and from then on; see
+   * With `retention_days`, events that were received longer ago are removed, now and from then on; see
    * [Retention](#tag/Workspaces/Retention). `getRetentionPreview` says how many that would be now.
    *
-   * `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
-   * [Keys](#tag/Service-keys). Requests obey a change within a second.
+   * `protect_customers` decides whether publishable keys can rename customers and find out who is one; see
+   * [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**
    * Archive the workspace
    *
-   * An archived workspace takes no new customers and no new events: all its journeys are as if they were archived (409
-   * `journey_archived`). What it holds stays readable, resends of what it holds are still recognised, and its members, keys
-   * and links go on. Archiving an archived workspace changes nothing.
+   * An archived workspace accepts no new customers and no new events: all its journeys behave as if archived (409
+   * `journey_archived`). Its data stays readable, resends of stored events are still recognised, and its members,
+   * keys and links stay valid. Archiving an archived workspace changes nothing.
    */
   archiveWorkspace: ['POST', '/workspace/archive'],
   /**
    * Restore an archived workspace
    *
-   * The workspace takes customers and events again, in its journeys that are active. Restoring an active workspace changes
+   * The workspace accepts customers and events again, in its active journeys. Restoring an active workspace changes
    * nothing.
    */
   restoreWorkspace: ['POST', '/workspace/restore'],
   /**
    * Remove the workspace
    *
-   * Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts, refusals,
-   * keys, members, invitations and its audit log. Once this is answered nobody finds it any more, its keys are unknown, and
-   * its name is free; the rest goes in the background, which takes some minutes where there are millions. People keep their
-   * accounts and their other workspaces.
+   * Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts,
+   * refusals, keys, members, invitations and its audit log. Once this is acknowledged, nobody can find the
+   * workspace, its keys are unknown, and its name is free; the rest is removed in the background, which takes some
+   * minutes if there are millions of events. People keep their accounts and their other workspaces.
    *
-   * Say its name, so that no other workspace is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-   * removed, and the answer says how much would go.
+   * Send the workspace's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+   * `dry_run=true` nothing is removed, and the reply says how much would be.
    *
-   * Nothing of it stays in the store but its identifier. Who has removed it, and when, is in the log of the server.
+   * Only its identifier stays in the store. The log of the server records who removed it, and when.
    */
   removeWorkspace: ['POST', '/workspace/remove'],
   /**
    * List members, newest first
    *
-   * The members of the workspace by (`joined_at`, `person_id`), newest first.
+   * Returns the members of the workspace by (`joined_at`, `person_id`), newest first.
    */
   listMembers: ['GET', '/members'],
   /**
-   * Change the role of a member
+   * Change a member's role
    *
-   * The new role counts from the member's next request. Owners are made and changed by owners alone; the last one stays.
+   * The new role applies from the member's next request. Only owners can make or change owners; the last owner
+   * stays.
    */
   updateMember: ['PATCH', '/members/{person_id}'],
   /**
    * Remove a member
    *
-   * The person can do nothing in this workspace from now on; in others it stays a member. Owners are removed by owners alone;
-   * the last one stays.
+   * The person loses access to this workspace at once, and stays a member of others. Only owners can remove owners;
+   * the last owner stays.
    */
   removeMember: ['DELETE', '/members/{person_id}'],
   /**
-   * Make a link for a new password
+   * Create a link for a new password
    *
-   * Makes a one-time link by which the member gets a new password: `/admin/password#token=` and the `token` of the answer,
-   * which is shown this once. Send it by a way that only that person reads: whoever opens it can sign in as that person.
+   * Creates a one-time link by which the member sets a new password: `/admin/password#token=` followed by the
+   * `token` of the reply, which is shown only now. Send it by a channel that only that person reads: whoever opens
+   * it can sign in as that person.
    *
-   * It works for an hour, and only until the next one is made for the same person, its password is changed, or the role of
-   * one of both changes. It is for a member about whom the caller decides in every workspace that the member has; owners
-   * get one from owners alone.
+   * It works for an hour, and only until another one is created for the same person, their password is changed, or
+   * the role of either person changes. The caller must manage the member in every workspace that the member belongs
+   * to, see [Who can create one](#tag/Password-links/Who-can-create-one); only owners can create one for an owner.
    */
   createPasswordLink: ['POST', '/members/{person_id}/password-link'],
   /**
    * List open invitations, newest first
    *
-   * The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
+   * Returns the invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
    */
   listInvitations: ['GET', '/invitations'],
   /**
-   * Invite somebody
+   * Invite a person
    *
-   * Makes a one-time link for the person with this email: `/admin/invitation#token=` and the `token` of the answer, which is
-   * shown this once. Send it by a way that only that person reads; Cairn sends no mail. It works for 7 days, and only until
-   * the same email is invited again. Owners are invited by owners alone.
+   * Creates a one-time link for the person with this email: `/admin/invitation#token=` followed by the `token` of
+   * the reply, which is shown only now. Send it by a channel that only that person reads; Cairn sends no mail. It
+   * works for 7 days, and only until the same email is invited again. Only owners can invite owners.
    */
   createInvitation: ['POST', '/invitations'],
   /**
    * Revoke an invitation
    *
-   * Its link works no more.
+   * Its link is no longer valid.
    */
   revokeInvitation: ['DELETE', '/invitations/{invitation_id}'],
   /**
    * Look up an invitation
    *
-   * Tells whoever holds the link where it leads, before it is used. Whether there is an account for the email it does not
-   * tell.
+   * Returns where the link leads, before it is used. It does not reveal whether the email has an account.
    */
   findInvitation: ['POST', '/invitations/look-up'],
   /**
    * Accept an invitation with a password
    *
-   * Makes the person with the email of the invitation a member, and signs it in. The link is used up. Where there is no
-   * account for the email, one is made, with the name and the password. Where there is one, the password must be its own
-   * (401 `sign_in_refused`, counted as a wrong guess at signing in), and its name stays. Who is signed in already calls
-   * `joinWorkspace`.
+   * Makes the person with the invitation's email a member, and signs them in. The link is used up. If the email has
+   * no account, one is created with the name and the password. If it has one, the password must be that of the
+   * account (401 `sign_in_refused`, counted as a wrong guess at signing in), and the account keeps its name. A
+   * person who is already signed in calls `joinWorkspace`.
    *
-   * Where the operator alone makes accounts (`CAIRN_ACCOUNTS=operator`) none is made here, and an email without one is
-   * answered like a wrong password.
+   * If only the operator creates accounts (`CAIRN_ACCOUNTS=operator`), none is created here, and the reply for an
+   * email without an account is that for a wrong password.
    */
   acceptInvitation: ['POST', '/invitations/accept'],
   /**
    * Accept an invitation as the person who is signed in
    *
-   * Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
+   * Makes the person who is signed in a member. The invitation must be for their email. The link is used up.
    */
   joinWorkspace: ['POST', '/invitations/join'],
   /**
    * Look up a link for a new password
    *
-   * Tells whoever holds the link whose password it is for, before it is used.
+   * Returns whose password the link is for, before it is used.
    */
   findPasswordLink: ['POST', '/password-links/look-up'],
   /**
    * Set a new password by a link
    *
-   * Replaces the password of the person whom the link is for, ends all of its sessions and the waiting after wrong guesses,
-   * and signs it in. The link is used up.
+   * Replaces the password of the person whom the link is for, ends all of their sessions and any waiting time after
+   * wrong guesses, and signs them in. The link is used up.
    */
   resetPassword: ['POST', '/password-links/use'],
   /**
    * List service keys, newest first
    *
-   * The keys of the workspace by (`created_at`, `key_id`), newest first, revoked and expired ones included. A publishable key
-   * is shown; of a secret one only the last four characters are known.
+   * Returns the keys of the workspace by (`created_at`, `key_id`), newest first, including revoked and expired ones.
+   * Publishable keys are shown in full; of a secret key only the last four characters are known.
    */
   listServiceKeys: ['GET', '/service-keys'],
   /**
    * Create a service key
    *
-   * Makes a key that works at once. The answer has the key itself in `token`; of a secret key it is the only one that ever
-   * has. Only a publishable key can have allowed origins, because browsers never hold a secret one.
+   * Creates a key that works at once. The reply has the key itself in `token`; for a secret key, no other reply ever
+   * has it. Only a publishable key can have allowed origins, because browsers never hold a secret one.
    */
   createServiceKey: ['POST', '/service-keys'],
   /**
-   * Change a service key
+   * Update a service key
    *
-   * Replaces the fields that are sent and leaves the others; counts from the next request with the key. A key that has ended
-   * (revoked, expired, rotated) stays ended and cannot be changed.
+   * Replaces the fields that you send and leaves the others unchanged, from the next request with the key. A key
+   * that has ended (revoked, expired, rotated) cannot be changed.
    *
-   * Members give a key at most the rate that the operator allows (`CAIRN_RATE_LIMIT_MAX`); a higher one that an operator gave
-   * stays while it is not changed.
+   * Members can set at most the rate limit that the operator allows (`CAIRN_RATE_LIMIT_MAX`). A higher one that an
+   * operator has set stays until it is changed.
    */
   updateServiceKey: ['PATCH', '/service-keys/{key_id}'],
   /**
-   * Replace a service key by a new one
+   * Rotate a service key
    *
-   * Makes a new key with the same name, kind, origins and rate, and lets the old one expire after the grace period, in which
-   * both work. The new key has no expiry. An old key that expires earlier anyway keeps its time.
+   * Creates a new key with the same name, kind, origins and rate limit, and lets the old one expire after the grace
+   * period, during which both work. The new key does not expire. An old key that would expire earlier keeps its
+   * time.
    */
   rotateServiceKey: ['POST', '/service-keys/{key_id}/rotate'],
   /**
    * Revoke a service key
    *
-   * The key is refused at once and for ever: every request that comes after the answer. What the key was sending when it
-   * was revoked, and the server had let in, may still be saved as an event; it changes nothing else any more. Revoking a
-   * revoked key changes nothing.
+   * The key is rejected at once and for ever: every request that comes after the reply. A request that the server
+   * had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
+   * key changes nothing.
    */
   revokeServiceKey: ['POST', '/service-keys/{key_id}/revoke'],
   /**
-   * List what was done, newest first
+   * List the audit log, newest first
    *
-   * What members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`), newest first. It
-   * never holds a password, a key or the token of a link. Nothing changes or removes an entry.
+   * Returns what members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`),
+   * newest first. Entries never contain a password, a key or the token of a link, and are never changed or removed.
    */
   listAuditLog: ['GET', '/audit-log'],
 } as const
