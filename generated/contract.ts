@@ -1368,59 +1368,59 @@ export interface components {
     schemas: {
         /**
          * Reference
-         * @description An identifier that Cairn gave out. Treat it as opaque: any string of this length is well formed, and one that
+         * @description An identifier that Cairn assigned. Treat it as opaque: any string of this length is well formed, and one that
          *     names nothing in your workspace is not found. 255 characters, so that identifiers can grow.
          */
         Reference: string;
         /**
          * Name
-         * @description A name. 255 characters are more than any screen shows; NUL is refused because databases cut at it.
+         * @description A name. 255 characters are more than any screen shows; NUL is rejected because databases truncate at it.
          */
         Name: string;
         /**
          * Text to search for
-         * @description What somebody types to find something by its name. As long as a name can be; of its words the first twenty count.
+         * @description What a person types to find something by name. As long as a name can be; the first twenty words count.
          */
         SearchText: string;
         /**
          * Given name
-         * @description A name that can be seen and clicked: not of blanks, control characters and characters without a shape alone (the
-         *     pattern lists them, so that every program reads it alike). Names that are older than this rule may be.
+         * @description A name that people can see and click: not only blanks, control characters and characters without a shape (the
+         *     pattern lists them, so that every program agrees). Names older than this rule may break it.
          */
         GivenName: string;
         /**
          * Instant
          * Format: date-time
-         * @description An instant as RFC 3339 writes it, with an offset, from the year 1900 on (what is older is nearly always a clock
-         *     or a field that was never set), with up to 9 fractional digits and without leap seconds. What its offset moves beyond
-         *     the end of the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
+         * @description An RFC 3339 instant with an offset, from the year 1900 on (older values are nearly always a clock or a field
+         *     that was never set), with up to 9 fractional digits and without leap seconds. An instant that its offset moves
+         *     beyond the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
          */
         Instant: string;
         /**
          * Stored instant
          * Format: date-time
-         * @description An instant in UTC, to the millisecond. None is later than 9999-12-31T23:59:59.999Z: a period that ends with the year
-         *     9999 ends there.
+         * @description An instant in UTC, to the millisecond. None is later than 9999-12-31T23:59:59.999Z: a period that ends with the
+         *     year 9999 ends there.
          */
         StoredInstant: string;
         /**
          * Next cursor
-         * @description Where to go on. Only null is the end of the list; a page that is short or empty is not.
+         * @description Where to continue. Only null marks the end of the list; a short or empty page does not.
          */
         NextCursor: string | null;
         /**
          * Customer identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         CustomerId: string;
         /**
          * Journey identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         JourneyId: string;
         /**
          * Event identifier
-         * @description Given by Cairn to this one event, opaque, never reused.
+         * @description Assigned by Cairn to this one event; opaque, never reused.
          */
         EventInstanceId: string;
         /**
@@ -1436,12 +1436,12 @@ export interface components {
         ClientCustomerId: string;
         /**
          * Search for customers
-         * @description An identifier, or words of a name. 255 characters, as many as either may have.
+         * @description An identifier, or words of a name. 255 characters, as long as either can be.
          */
         CustomerSearch: string;
         /**
          * Customer initialization
-         * @description The customer as your system knows it, and the journey that it enters.
+         * @description The customer as your system knows it, and the journey to enrol it in.
          */
         CustomerInitialization: {
             client_customer_id: components["schemas"]["ClientCustomerId"];
@@ -1451,13 +1451,13 @@ export interface components {
         };
         /**
          * Initialized customer
-         * @description The answer to an initialization.
+         * @description The reply to an initialization.
          */
         InitializedCustomer: {
             customer_id: components["schemas"]["CustomerId"];
             /**
-             * @description Whether this call made the customer; of a dry run, whether it would have. Always false for a publishable key where
-             *     the workspace protects its customers.
+             * @description Whether this call created the customer; in a dry run, whether it would have. Always false for a publishable
+             *     key if the workspace protects its customers.
              */
             created: boolean;
             dry_run?: components["schemas"]["DryRunMark"];
@@ -1487,21 +1487,21 @@ export interface components {
         /**
          * Caught up to
          * Format: date-time
-         * @description Only where the list was asked for oldest first. Null: more is there already, behind `next_cursor`. Else the page is
-         *     the last for now: what was acknowledged by this instant, on whichever replica, is in it or was before it. It is
-         *     about now; with several replicas usually a second ago, and longer ago where that is what they need to agree on the
-         *     order.
+         * @description Only in lists with the oldest first: a watermark. Null means that more is already available after `next_cursor`.
+         *     Otherwise this page is the last for now: everything acknowledged by this instant, on any replica, is in it or in
+         *     an earlier page. It is about now; with several replicas usually a second ago, or longer if they need longer to
+         *     agree on the order.
          */
         CaughtUpTo: string | null;
         /**
          * Custom variables
-         * @description What you want to keep with the event: a JSON object of any JSON values, or one string. Returned equal as a JSON
+         * @description Your own data, stored with the event: a JSON object of any JSON values, or one string. Returned equal as a JSON
          *     value; numbers are doubles. At most 100 top-level names, so that a report can list them.
          */
         CustomVariables: Record<string, unknown> | string;
         /**
          * Event creation
-         * @description An event to save.
+         * @description An event to store.
          */
         EventCreation: {
             journey_id: components["schemas"]["Reference"];
@@ -1511,18 +1511,18 @@ export interface components {
             custom_variables?: components["schemas"]["CustomVariables"];
             /**
              * @description When it happened; the time of arrival if absent. Truncated to the millisecond and returned in UTC. At most
-             *     one hour ahead of the server's clock (else 409 `occurred_at_in_future`): more is a wrong clock.
+             *     one hour ahead of the server's clock (otherwise 409 `occurred_at_in_future`): more means a wrong clock.
              */
             occurred_at?: components["schemas"]["Instant"];
             /**
-             * @description Your own identifier of this message, best a UUIDv7; unique in the workspace for as long as the event is
-             *     kept. It makes a resend safe.
+             * @description The idempotency key: your own identifier of this message, preferably a UUIDv7. Unique in the workspace for
+             *     as long as the event is kept. It makes resends safe.
              */
             message_id?: string;
         };
         /**
          * Created event
-         * @description The answer to an event that is on disk.
+         * @description The reply to an event that is on disk.
          */
         CreatedEvent: {
             /**
@@ -1531,63 +1531,63 @@ export interface components {
              */
             success: true;
             id: components["schemas"]["EventInstanceId"];
-            /** @description Whether this message had been stored before. */
+            /** @description Whether this message was already stored. */
             duplicate: boolean;
             received_at: components["schemas"]["StoredInstant"];
             dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
-         * Mark of a dry run
-         * @description Nothing was stored, because `dry_run=true` asked so; absent otherwise. What would be new has the identifier of 26
-         *     zeros, which nothing ever has.
+         * Dry-run marker
+         * @description Nothing was stored, because the request had `dry_run=true`; absent otherwise. New objects have the placeholder
+         *     identifier of 26 zeros, which is never assigned.
          * @constant
          */
         DryRunMark: true;
         /**
          * Batch of events
-         * @description Events to save together.
+         * @description Events to store together.
          */
         EventBatch: {
-            /** @description The events, in the order in which they are to be stored. */
+            /** @description The events, in the order in which to store them. */
             events: components["schemas"]["EventCreation"][];
         };
         /**
          * Result of a batch
-         * @description What became of the events of a batch; `received` is the sum of the other three numbers.
+         * @description The outcome of each event of a batch; `received` is the sum of the other three counts.
          */
         EventBatchResult: {
             received: components["schemas"]["EventCount"];
             created: components["schemas"]["EventCount"];
             duplicate: components["schemas"]["EventCount"];
             rejected: components["schemas"]["EventCount"];
-            /** @description One result for each event, in the order of the request. */
+            /** @description One result per event, in the order of the request. */
             results: components["schemas"]["EventResult"][];
             dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
          * Number of events
          * Format: int32
-         * @description How many events of the batch.
+         * @description Number of events of the batch.
          */
         EventCount: number;
         /**
          * Result of one event
-         * @description `created` and `duplicate` mean that the event is on disk, now or since an earlier message; `rejected` that it
-         *     was not stored, for the reason that `problem` gives.
+         * @description `created` and `duplicate` mean that the event is on disk, from this message or an earlier one; `rejected` that
+         *     it was not stored, for the reason in `problem`.
          */
         EventResult: {
             /**
-             * @description What became of the event.
+             * @description The outcome.
              * @enum {string}
              */
             status: "created" | "duplicate" | "rejected";
-            /** @description The stored event; null if it was rejected. */
+            /** @description The identifier of the stored event; null if it was rejected. */
             id: string | null;
-            /** @description The sender's own identifier of the message; null if it gave none. */
+            /** @description The sender's own identifier of the message; null if it sent none. */
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When the stored event was received first; null if it was rejected.
+             * @description When the stored event was first received; null if it was rejected.
              */
             received_at: string | null;
             problem?: components["schemas"]["EventProblem"];
@@ -1602,28 +1602,28 @@ export interface components {
              * @description Where the problem is explained, relative to the server.
              */
             type: string;
-            /** @description What the code means; the same every time. */
+            /** @description What the code means; always the same. */
             title: string;
             /**
              * Format: int32
-             * @description The status that the event alone would be answered with.
+             * @description The status that the event would get on its own.
              */
             status: number;
             /** @description What to change. */
             detail: string;
             /**
-             * @description What went wrong, for programs. Stable; new codes may be added.
+             * @description The error, for programs. Stable; new codes may be added.
              * @enum {string}
              */
             code: "journey_not_found" | "customer_not_found" | "customer_erased" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "event_too_large";
         };
         /**
          * Erasure
-         * @description What is left of a customer who was erased.
+         * @description What remains of an erased customer.
          */
         Erasure: {
             customer_id: components["schemas"]["CustomerId"];
-            /** @description Whether whoever is initialized with its `client_customer_id` is a new customer. */
+            /** @description Whether initializing its `client_customer_id` again creates a new customer. */
             may_return: boolean;
             erased_at: components["schemas"]["StoredInstant"];
             /**
@@ -1642,19 +1642,19 @@ export interface components {
          * @description One page of the list of erasures, which has no end.
          */
         ErasurePage: {
-            /** @description The erasures, in their order. */
+            /** @description The erasures, in the order of the list. */
             data: components["schemas"]["Erasure"][];
-            /** @description Where to go on. */
+            /** @description Where to continue. */
             next_cursor: string;
             /**
-             * @description Null: more is there already, behind `next_cursor`. Else what was erased by this instant, on whichever replica,
-             *     is in the page or was before it.
+             * @description Null means that more is already available after `next_cursor`. Otherwise every erasure by this instant, on
+             *     any replica, is in this page or an earlier one.
              */
             caught_up_to: components["schemas"]["CaughtUpTo"];
         };
         /**
          * Event
-         * @description A stored event, with its customer by name as it is now.
+         * @description A stored event, with the current name of its customer.
          */
         Event: {
             id: components["schemas"]["EventInstanceId"];
@@ -1667,71 +1667,71 @@ export interface components {
             custom_variables: Record<string, unknown> | string | null;
             occurred_at: components["schemas"]["StoredInstant"];
             received_at: components["schemas"]["StoredInstant"];
-            /** @description The sender's own identifier of the message; null if it gave none. */
+            /** @description The sender's own identifier of the message; null if it sent none. */
             message_id: string | null;
             /**
-             * @description The key with which it was sent, also one that was revoked since. Null where that is not known: the event was stored
-             *     before this was noted.
+             * @description The key that sent the event, even if it was revoked since. Null if unknown: the event was stored before keys
+             *     were recorded.
              */
             key_id: string | null;
         };
         /**
          * Line of an export of events
-         * @description An event, or what stands in the last line.
+         * @description An event, or the content of the last line.
          */
         EventLine: components["schemas"]["Event"] | components["schemas"]["ExportEnd"];
         /**
          * Line of an export of customers
-         * @description A customer, or what stands in the last line.
+         * @description A customer, or the content of the last line.
          */
         CustomerLine: components["schemas"]["Customer"] | components["schemas"]["ExportEnd"];
         /**
-         * All about a customer
+         * All data of a customer
          * @description Everything that is kept about one customer.
          */
         CustomerExport: {
             /** @description When the export began. */
             exported_at: components["schemas"]["StoredInstant"];
             customer: components["schemas"]["Customer"];
-            /** @description Where it stands in each journey. */
+            /** @description Its standing in each journey. */
             journeys: components["schemas"]["CustomerJourney"][];
-            /** @description Its events in all journeys, in the order of arrival. */
+            /** @description Its events in all journeys, in order of arrival. */
             events: components["schemas"]["Event"][];
-            /** @description What was refused and names its `customer_id`, as long as refusals are kept, the oldest first. */
+            /** @description Rejected requests that name its `customer_id`, for as long as refusals are kept, oldest first. */
             refusals: components["schemas"]["Refusal"][];
-            /** @description What the audit log has about it, the newest first. */
+            /** @description The audit log's entries about it, newest first. */
             audit_entries: components["schemas"]["CustomerAuditEntry"][];
         };
         /**
          * Audit entry about a customer
-         * @description One thing that was done about a customer.
+         * @description One action that concerned a customer.
          */
         CustomerAuditEntry: {
             at: components["schemas"]["StoredInstant"];
             action: components["schemas"]["AuditAction"];
             /**
-             * @description What kind of actor did it.
+             * @description The kind of actor that did it.
              * @enum {string}
              */
             by: "person" | "service_key" | "command_line" | "unknown";
-            /** @description The fields that were changed, as they were; null where there was nothing. */
+            /** @description The changed fields before the change; null if there were none. */
             before: Record<string, unknown> | null;
-            /** @description The same fields as they are since. */
+            /** @description The same fields after the change. */
             after: Record<string, unknown> | null;
         };
         /**
          * Export as CSV
-         * @description A line with the names of the fields, and a line for each item. Where it ends is in the trailer field `Export-End`.
+         * @description A header line with the field names, then one line per item. The trailer field `Export-End` marks the end.
          */
         CsvExport: string;
         /**
          * Last line of an export
-         * @description It says that the export is whole.
+         * @description Confirms that the export is complete.
          */
         ExportEnd: {
             /**
              * Format: int64
-             * @description How many lines are before it.
+             * @description Number of lines before this one.
              */
             end: number;
             /**
@@ -1739,16 +1739,16 @@ export interface components {
              * @enum {string}
              */
             list: "events" | "customers";
-            /** @description The filters of the export, as they were given. */
+            /** @description The filters of the export, as given. */
             filter: {
                 [key: string]: string;
             };
-            /** @description Where the next export goes on. */
+            /** @description Where the next export continues. */
             next_cursor: string;
             /**
              * Format: date-time
-             * @description What was acknowledged by then is in this export, or was behind its cursor; null where its `limit` has left out
-             *     what was there already.
+             * @description A watermark: everything acknowledged by then is in this export, or before its cursor; null if its `limit`
+             *     left out items that already existed.
              */
             caught_up_to: string | null;
         };
@@ -1764,18 +1764,18 @@ export interface components {
         };
         /**
          * Journey status
-         * @description An `active` journey takes customers and events; an `archived` one is only read.
+         * @description An `active` journey accepts customers and events; an `archived` one is read-only.
          * @enum {string}
          */
         JourneyStatus: "active" | "archived";
         /**
          * Journey step
-         * @description A step that reports show.
+         * @description A step as reports show it.
          */
         JourneyStep: {
             /** @description The name of the event that reaches this step; unique among the steps of a journey. */
             event_id: components["schemas"]["Name"];
-            /** @description How reports show the step. */
+            /** @description The step's name in reports. */
             name: components["schemas"]["Name"];
         };
         /**
@@ -1785,27 +1785,27 @@ export interface components {
         GivenJourneyStep: {
             /** @description The name of the event that reaches this step; unique among the steps of a journey. */
             event_id: components["schemas"]["Name"];
-            /** @description How reports show the step. */
+            /** @description The step's name in reports. */
             name: components["schemas"]["GivenName"];
         };
         /**
          * Given journey steps
-         * @description The steps in their order. 100 are more than a report can show side by side.
+         * @description The steps in order. 100 are more than a report can show side by side.
          */
         GivenJourneySteps: components["schemas"]["GivenJourneyStep"][];
         /**
          * Journey steps
-         * @description The steps in their order. 100 are more than a report can show side by side.
+         * @description The steps in order. 100 are more than a report can show side by side.
          */
         JourneySteps: components["schemas"]["JourneyStep"][];
         /**
          * Journey description
-         * @description For the people who read reports. May be empty; 2,000 characters, a page of text.
+         * @description For the people who read reports. Can be empty; 2,000 characters are a page of text.
          */
         JourneyDescription: string;
         /**
          * Journey creation
-         * @description A journey to make.
+         * @description A journey to create.
          */
         JourneyCreation: {
             name: components["schemas"]["GivenName"];
@@ -1839,19 +1839,20 @@ export interface components {
         /**
          * Days of retention
          * Format: int32
-         * @description So many days events are kept, of 24 hours each, from when they were received; null: for ever. Of a workspace and its
-         *     journey the shorter time holds.
+         * @description Retention period in days of 24 hours, from when an event is received; null keeps events for ever. If a workspace
+         *     and its journey both have one, the shorter applies.
          */
         RetentionDays: number | null;
         /**
          * Since when events are kept
          * Format: date-time
-         * @description What was received before this instant has aged: it is gone, or goes now, and is in no count. Null where nothing has.
+         * @description Events received before this instant are beyond the retention period: they are removed, or being removed, and in
+         *     no count. Null if no event is.
          */
         EventsSince: string | null;
         /**
          * Preview of a retention
-         * @description What a time to keep would remove now.
+         * @description What a retention period would remove now.
          */
         RetentionPreview: {
             before: components["schemas"]["StoredInstant"];
@@ -1860,34 +1861,34 @@ export interface components {
             more_events: boolean;
             /**
              * Format: date-time
-             * @description When the oldest event was received that would be kept; null where none would, or where none is found within two
+             * @description When the oldest event that would be kept was received; null if none would, or if none is found within two
              *     seconds.
              */
             oldest_kept_at: string | null;
         };
         /**
          * Confirmation of a removal
-         * @description What is to be removed, by its name.
+         * @description The name of what to remove, as confirmation.
          */
         RemovalConfirmation: {
-            /** @description Its name as it is now. */
+            /** @description Its current name. */
             name: components["schemas"]["Name"];
         };
         /**
          * Number of events to be removed
          * Format: int64
-         * @description How many events are removed. Counting ends after two seconds; `more_events` says so.
+         * @description Number of events to remove. Counting stops after two seconds; `more_events` says so.
          */
         RemovedEvents: number;
         /**
          * Removal of a journey
-         * @description How much goes with a journey.
+         * @description What is removed with a journey.
          */
         JourneyRemoval: {
             journey_id: components["schemas"]["JourneyId"];
             /**
              * Format: int64
-             * @description How many customers take part in it.
+             * @description How many customers are enrolled in it.
              */
             enrolments: number;
             events: components["schemas"]["RemovedEvents"];
@@ -1907,33 +1908,34 @@ export interface components {
         /**
          * Duration
          * Format: duration
-         * @description As ISO 8601 writes a duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length
-         *     and are refused.
+         * @description An ISO 8601 duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length and
+         *     are rejected.
          */
         Duration: string;
         /**
          * Step number
          * Format: int32
-         * @description The place of a step in its journey, from 1.
+         * @description The position of a step in its journey, from 1.
          */
         StepNumber: number;
         /**
          * Count
          * Format: int64
-         * @description How many.
+         * @description A count.
          */
         Count: number;
         /**
          * Share
          * Format: double
-         * @description A part of a whole, from 0 to 1; null of nothing.
+         * @description A fraction from 0 to 1; null if the whole is zero.
          */
         Share: number | null;
         /**
          * Recomputing
-         * @description Null where the numbers are of the journey's steps as they are now. Otherwise the steps were changed: all is being counted
-         *     anew, `done` of `total` customers so far, and the numbers are those from before. That a store is new to reports is told
-         *     by `as_of` alone, which is null or behind until all that it holds is counted.
+         * @description Null if the numbers are for the current steps of the journey. Otherwise the steps were changed and everything is
+         *     being recomputed, `done` of `total` customers so far, and the numbers are those from before the change. A store
+         *     that is new to reports shows this only by `as_of`, which is null or behind until everything in the store is
+         *     counted.
          */
         Recomputing: {
             done: components["schemas"]["Count"];
@@ -1942,31 +1944,32 @@ export interface components {
         /**
          * As of
          * Format: date-time
-         * @description Every event acknowledged up to this instant is in the numbers. Null before that is so for any instant.
+         * @description A watermark: every event acknowledged up to this instant is in the numbers. Null until that holds for any
+         *     instant.
          */
         AsOf: string | null;
         /**
          * Times to a step
-         * @description How long those who reached a step took from the step before, for the first step from their entry. Exact: where a percentile
-         *     falls between two customers, it lies between their times in proportion.
+         * @description How long the customers that reached a step took from the previous step, or from entry for the first step. Exact:
+         *     a percentile between two customers is interpolated linearly.
          */
         StepTimes: {
-            /** @description Of how many customers. */
+            /** @description Number of customers. */
             n: components["schemas"]["Count"];
             /**
              * Format: double
-             * @description Half of them took no longer, in milliseconds. Null of nobody.
+             * @description The median in milliseconds; null if there are no customers.
              */
             median_ms: number | null;
             /**
              * Format: double
-             * @description Nine of ten took no longer, in milliseconds. Null of nobody.
+             * @description The 90th percentile in milliseconds; null if there are no customers.
              */
             p90_ms: number | null;
         };
         /**
          * Step of a report
-         * @description What a report says of one step.
+         * @description One step of a report.
          */
         JourneyReportStep: {
             step: components["schemas"]["StepNumber"];
@@ -1974,11 +1977,11 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description How many customers have reached the step; with a window, within it. */
             reached: components["schemas"]["Count"];
-            /** @description What part of `enrolled` that is. */
+            /** @description `reached` as a share of `enrolled`. */
             of_enrolled: components["schemas"]["Share"];
-            /** @description What part that is of those who reached the step before; of `enrolled` for the first step. */
+            /** @description `reached` as a share of the customers that reached the previous step; of `enrolled` for the first step. */
             of_previous: components["schemas"]["Share"];
-            /** @description How many have reached the step before (or are enrolled, for the first step) and not this one. */
+            /** @description How many have reached the previous step (or are enrolled, for the first step) but not this one. */
             not_reached: components["schemas"]["Count"];
             /**
              * Format: int64
@@ -1987,10 +1990,14 @@ export interface components {
             waiting: number | null;
             /**
              * Format: int64
-             * @description How many of `not_reached` have no time left. Null without a window, and for the first step.
+             * @description How many of `not_reached` have dropped off: their window has closed. Null without a window, and for the
+             *     first step.
              */
             dropped: number | null;
-            /** @description How many have done the step without those before it, and so have not reached it, whatever the window. */
+            /**
+             * @description How many have completed the step without the steps before it, and so have not reached it, whatever the
+             *     window.
+             */
             out_of_order: components["schemas"]["Count"];
             times: components["schemas"]["StepTimes"];
         };
@@ -2000,9 +2007,9 @@ export interface components {
          */
         JourneyReport: {
             journey_id: components["schemas"]["JourneyId"];
-            /** @description How many customers entered the journey, of those whom the filters let through. */
+            /** @description How many customers that match the filters entered the journey. */
             enrolled: components["schemas"]["Count"];
-            /** @description The steps in their order; those that the numbers are of, while `recomputing`. */
+            /** @description The steps in order; while `recomputing`, those that the numbers are for. */
             steps: components["schemas"]["JourneyReportStep"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
@@ -2010,7 +2017,7 @@ export interface components {
         };
         /**
          * Cohort
-         * @description Those who entered the journey in one period.
+         * @description The customers that entered the journey in one period.
          */
         JourneyCohort: {
             starts_at: components["schemas"]["StoredInstant"];
@@ -2019,17 +2026,17 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description How many have reached each step. */
             reached: components["schemas"]["Count"][];
-            /** @description Whether the period is over, and with a window nobody of the cohort has time left. */
+            /** @description Whether the period is over and, with a window, every customer's window has closed. */
             complete: boolean;
         };
         /**
          * Journey trend
-         * @description How the cohorts of a journey come along.
+         * @description The report of a journey by cohort.
          */
         JourneyTrend: {
             journey_id: components["schemas"]["JourneyId"];
             steps: components["schemas"]["JourneySteps"];
-            /** @description The cohorts, the earliest first. */
+            /** @description The cohorts, earliest first. */
             cohorts: components["schemas"]["JourneyCohort"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
@@ -2037,51 +2044,51 @@ export interface components {
         };
         /**
          * Distribution of times to a step
-         * @description How long customers take from one step to the next.
+         * @description How long customers take to reach a step.
          */
         JourneyStepTimes: {
             journey_id: components["schemas"]["JourneyId"];
             step: components["schemas"]["StepNumber"];
             times: components["schemas"]["StepTimes"];
-            /** @description The classes, the shortest times first. */
+            /** @description The buckets of the histogram, shortest times first. */
             classes: components["schemas"]["StepTimeClass"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
         };
         /**
-         * Class of times
-         * @description How many took so long.
+         * Bucket of times
+         * @description One bucket of the histogram.
          */
         StepTimeClass: {
-            /** @description So many milliseconds or more. */
+            /** @description The lower bound in milliseconds, inclusive. */
             from_ms: components["schemas"]["Count"];
             /**
              * Format: int64
-             * @description Fewer than so many; null is no bound.
+             * @description The upper bound in milliseconds, exclusive; null means no bound.
              */
             to_ms: number | null;
             count: components["schemas"]["Count"];
         };
         /**
          * Customer in a journey
-         * @description A customer, and how far it has come in the journey.
+         * @description A customer, and its standing in the journey.
          */
         JourneyCustomer: {
             customer_id: components["schemas"]["CustomerId"];
             client_customer_id: components["schemas"]["ClientCustomerId"];
             customer_type: components["schemas"]["CustomerType"];
             customer_name: components["schemas"]["Name"];
-            /** @description When it entered the journey. */
+            /** @description When the customer entered the journey. */
             entered_at: components["schemas"]["StoredInstant"];
             /**
              * Format: int32
-             * @description How many steps it has reached, whatever the window.
+             * @description How many steps the customer has reached, whatever the window.
              */
             reached: number;
-            /** @description When it reached each of them. */
+            /** @description When the customer reached each of them. */
             reached_at: components["schemas"]["StoredInstant"][];
-            /** @description The steps that it has done without those before them. */
+            /** @description The steps that the customer has completed without the steps before them. */
             out_of_order: components["schemas"]["StepNumber"][];
         };
         /**
@@ -2095,7 +2102,7 @@ export interface components {
         };
         /**
          * Step of a customer
-         * @description Whether a customer has reached a step, and by what.
+         * @description Whether a customer has reached a step, and with which event.
          */
         CustomerJourneyStep: {
             step: components["schemas"]["StepNumber"];
@@ -2103,17 +2110,17 @@ export interface components {
             name: components["schemas"]["Name"];
             /**
              * Format: date-time
-             * @description When the event that filled the step occurred. Null where it is not reached.
+             * @description When the event that reached the step occurred. Null if the step is not reached.
              */
             reached_at: string | null;
-            /** @description The `id` of the event that filled the step. Null where it is not reached. */
+            /** @description The `id` of the event that reached the step. Null if the step is not reached. */
             reached_by: string | null;
-            /** @description Whether the customer has done the step without those before it, and so has not reached it. */
+            /** @description Whether the customer has completed the step without the steps before it, and so has not reached it. */
             out_of_order: boolean;
         };
         /**
          * Journey of a customer
-         * @description Where a customer stands in a journey.
+         * @description A customer's standing in a journey.
          */
         CustomerJourney: {
             journey_id: components["schemas"]["JourneyId"];
@@ -2121,7 +2128,7 @@ export interface components {
             status: components["schemas"]["JourneyStatus"];
             /** @description When the customer entered the journey. */
             entered_at: components["schemas"]["StoredInstant"];
-            /** @description The steps in their order. */
+            /** @description The steps in order. */
             steps: components["schemas"]["CustomerJourneyStep"][];
             as_of: components["schemas"]["AsOf"];
             recomputing: components["schemas"]["Recomputing"];
@@ -2137,129 +2144,131 @@ export interface components {
         };
         /**
          * Refusal identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         RefusalId: string;
         /**
          * Refusal code
-         * @description The code of a problem, of this version of the contract or another.
+         * @description The code of a problem, in this or another version of the contract.
          */
         RefusalCode: string;
         /**
          * Refused operation
-         * @description An operation of which refusals are kept. More may be added.
+         * @description An operation whose refusals are kept. More may be added.
          * @enum {string}
          */
         RefusedOperation: "initializeCustomer" | "createEvent" | "createEvents";
         /**
          * Refusal
-         * @description A request, or an event of a batch, that was refused for its content.
+         * @description A request, or an event of a batch, that was rejected for its content.
          */
         Refusal: {
             refusal_id: components["schemas"]["RefusalId"];
             received_at: components["schemas"]["StoredInstant"];
-            /** @description The `X-Request-Id` of the request; all refused events of a batch have the same. */
+            /** @description The `X-Request-Id` of the request; all rejected events of a batch share it. */
             request_id: string;
             key_id: components["schemas"]["KeyId"];
             operation: components["schemas"]["RefusedOperation"];
             /**
              * Format: int32
-             * @description The status that it was answered with; of an event of a batch, the one that it would have alone.
+             * @description The status of the reply; for an event of a batch, the status that it would get on its own.
              */
             status: number;
             code: components["schemas"]["ProblemCode"];
-            /** @description With 400 every fault of form, as the problem had them. Empty for all else. */
+            /** @description With 400, every fault of form, as in the problem. Otherwise empty. */
             errors: components["schemas"]["Fault"][];
             /**
              * Format: int32
-             * @description At least so many faults are not in `errors`.
+             * @description At least this many faults are not in `errors`.
              */
             errors_omitted: number;
             /**
              * Format: int32
-             * @description Its place in the batch, from 0; null where it was the whole request.
+             * @description Its position in the batch, from 0; null if the whole request was rejected.
              */
             item: number | null;
-            /** @description The journey that it names; null where it names none that could be one. */
+            /** @description The journey that it names; null if it names none that is well formed. */
             journey_id: string | null;
-            /** @description The customer that it names; null where it names none that could be one. */
+            /** @description The customer that it names; null if it names none that is well formed. */
             customer_id: string | null;
-            /** @description The name of the event; null where it has none that could be one. */
+            /** @description The name of the event; null if it has none that is well formed. */
             event_id: string | null;
             /**
-             * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB, which
-             *     `sent_bytes` tells, the first 16 KiB, of a list only the items that are whole in it.
+             * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB (see
+             *     `sent_bytes`), the first 16 KiB; of a list only the items that are whole within them.
              *
-             *     Secrets are not kept. `[redacted by Cairn]` replaces, also in JSON inside strings, up to four strings deep:
+             *     Secrets are redacted. `[redacted by Cairn]` replaces them, also in JSON inside strings, up to four strings
+             *     deep:
              *
-             *     - service keys and one-time tokens of this server, wherever they stand;
-             *     - every text in the value of a field whose name has a word for a secret: `password`, `passphrase`, `passcode`, `pwd`,
-             *       `secret`, `credentials`, `authorization`, or at its end `token`, `api_key`, `service_key`, `access_key`,
-             *       `private_key`, in any case and with any separators, or is `pass`, `auth` or `tokens`. `password_strength`,
-             *       `token_type` and `total_tokens` are not such names. The name may also stand beside the value:
-             *       `{"name": "password", "value": "…"}`;
-             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of a URL, and
-             *       the value of a query or form parameter with such a name.
+             *     - service keys and one-time tokens of this server, anywhere;
+             *     - every text in the value of a field with a secret's name: one that contains the word `password`,
+             *       `passphrase`, `passcode`, `pwd`, `secret`, `credentials` or `authorization`, ends with `token`, `api_key`,
+             *       `service_key`, `access_key` or `private_key`, in any case and with any separators, or is `pass`, `auth` or
+             *       `tokens`. `password_strength`, `token_type` and `total_tokens` are not such names. The name can also stand
+             *       beside the value: `{"name": "password", "value": "…"}`;
+             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of
+             *       a URL, and the value of a query or form parameter with such a name.
              *
-             *     Numbers, booleans and null stay. A request of which something was replaced cannot be replayed.
+             *     Numbers, booleans and null are kept. A request with redactions cannot be replayed.
              *
-             *     Once a customer is erased or a journey removed, requests that name it anywhere are removed; so are those that were
-             *     cut in the middle of an object, because the rest may have named it.
+             *     When a customer is erased or a journey removed, requests that name it anywhere are removed. So are requests
+             *     that were truncated in the middle of an object, because the rest may have named it.
              */
             sent: string;
             /**
              * Format: int32
-             * @description How many bytes of UTF-8 were sent.
+             * @description Number of UTF-8 bytes that were sent.
              */
             sent_bytes: number;
             /**
              * Format: int64
-             * @description So many more of the same key, code, operation, field, journey and event name came after it within a minute and are
-             *     not kept.
+             * @description How many more refusals with the same key, code, operation, field, journey and event name followed within a
+             *     minute and were not kept.
              */
             left_out: number;
-            /** @description What became of it when it was last sent again; null where it never was. */
+            /** @description The result of its latest replay; null if it was never replayed. */
             replay: components["schemas"]["RefusalReplayed"];
         };
         /**
-         * Sums of refusals
-         * @description What was refused in a span, by what is wrong.
+         * Summary of refusals
+         * @description The refusals in a time span, by what is wrong.
          */
         RefusalSummary: {
             from: components["schemas"]["StoredInstant"];
             to: components["schemas"]["StoredInstant"];
             count: components["schemas"]["Count"];
-            /** @description So many of them are not kept. */
+            /** @description How many of them are not kept. */
             left_out: components["schemas"]["Count"];
-            /** @description How many in each period, the earliest first. */
+            /** @description The count of each period, earliest first. */
             counts: components["schemas"]["Count"][];
             /** @description The groups, the one with the most refusals first. */
             groups: components["schemas"]["RefusalGroup"][];
-            /** @description How many groups there are beyond these. */
+            /** @description The number of further groups. */
             groups_omitted: components["schemas"]["Count"];
-            /** @description How many in all, by what was refused. */
+            /** @description The total, by what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
-            /** @description How many in each period, by what was refused, the earliest first. */
+            /** @description The counts of each period, by what was rejected, earliest first. */
             period_kinds: components["schemas"]["RefusalKinds"][];
             /**
-             * @description Refusals that are only counted, by code and key, the most frequent first: what came faster than refusals are kept,
-             *     and what is never kept. They are in `count`, `left_out`, `counts` and `kinds` and in no group.
+             * @description Refusals that are only counted, by code and key, the most frequent first: those that came faster than
+             *     refusals are kept, and those that are never kept. They are in `count`, `left_out`, `counts` and `kinds`, but
+             *     in no group.
              */
             unsaved: components["schemas"]["UnsavedRefusals"][];
         };
         /**
          * Refusals by kind
-         * @description How many refusals there are, by what was refused.
+         * @description Number of refusals, by what was rejected.
          */
         RefusalKinds: {
             /**
-             * @description Events that were refused for what they refer to, alone or in a batch. `getActivity` counts them as `rejected`; it
-             *     also counts those that are not kept here, for example of customers who were erased.
+             * @description Events that were rejected for what they refer to, alone or in a batch. `getActivity` counts them as
+             *     `rejected`; it also counts events that are not kept here, for example those of erased customers.
              */
             events: components["schemas"]["Count"];
             /**
-             * @description Requests to `createEvent` and `createEvents` that were refused as a whole, before anybody looked at what their events
-             *     refer to. No event of them is in the counts of `getActivity`.
+             * @description Requests to `createEvent` and `createEvents` that were rejected as a whole, before the references of their
+             *     events were checked. `getActivity` counts none of their events.
              */
             requests: components["schemas"]["Count"];
             /** @description Requests to `initializeCustomer`. */
@@ -2267,69 +2276,69 @@ export interface components {
         };
         /**
          * Refusals without content
-         * @description Refusals of one code and one key of which nothing is kept but their number.
+         * @description Refusals with one code and one key that are only counted.
          */
         UnsavedRefusals: {
             code: components["schemas"]["ProblemCode"];
             key_id: components["schemas"]["KeyId"];
             count: components["schemas"]["Count"];
             first_at: components["schemas"]["StoredInstant"];
-            /** @description When the last one came, to within a minute. */
+            /** @description When the latest one arrived, to within a minute. */
             last_at: components["schemas"]["StoredInstant"];
-            /** @description By what was refused. */
+            /** @description By what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
         };
         /**
          * Group of refusals
-         * @description Refusals of one code, one field and one key.
+         * @description Refusals with one code, one field and one key.
          */
         RefusalGroup: {
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description The field of the first fault: its JSON Pointer, of an event of a batch without its place there, or `?` and the name of
-             *     a parameter; its beginning where it is longer. Null where it is about no field.
+             * @description The field of the first fault: its JSON Pointer (for an event of a batch, within the event), or `?` and the
+             *     name of a parameter; truncated if it is longer. Null if the fault concerns no field.
              */
             field: string | null;
             key_id: components["schemas"]["KeyId"];
             count: components["schemas"]["Count"];
-            /** @description So many of them are not kept. */
+            /** @description How many of them are not kept. */
             left_out: components["schemas"]["Count"];
             first_at: components["schemas"]["StoredInstant"];
             last_at: components["schemas"]["StoredInstant"];
-            /** @description The last one that is kept. */
+            /** @description The latest one that is kept. */
             example_id: components["schemas"]["RefusalId"];
-            /** @description What the first fault of the example says; null where it has none. */
+            /** @description The detail of the example's first fault; null if it has none. */
             detail: string | null;
-            /** @description How many in each period, the earliest first. */
+            /** @description The count of each period, earliest first. */
             counts: components["schemas"]["Count"][];
-            /** @description By what was refused. */
+            /** @description By what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
         };
         /**
-         * Refusal that was sent again
-         * @description When, and what became of it.
+         * Replayed refusal
+         * @description When it was replayed, and the result.
          */
         RefusalReplayed: {
             at: components["schemas"]["StoredInstant"];
             outcome: components["schemas"]["RefusalReplayOutcome"];
-            /** @description The event, or the customer; null where there is none, or several. */
+            /** @description The event or the customer; null if there is none, or several. */
             id: string | null;
-            /** @description Why it was refused again; null where it was not. */
+            /** @description Why it was rejected again; null if it was not. */
             code: string | null;
         } | null;
         /**
-         * Outcome of sending again
-         * @description `replayed`: it is stored now. `duplicate`: it was stored before. `refused`: again, and why `code` says. `incomplete`: it
-         *     is kept only in part or without its secrets, and cannot be sent.
+         * Outcome of a replay
+         * @description `replayed`: stored now. `duplicate`: already stored. `refused`: rejected again, with the given `code`.
+         *     `incomplete`: kept only in part or without its secrets, and cannot be sent.
          * @enum {string}
          */
         RefusalReplayOutcome: "replayed" | "duplicate" | "refused" | "incomplete";
         /**
-         * Refusals to be sent again
-         * @description One refusal, or a filter as that of `listRefusals`. All that is given must hold.
+         * Refusals to replay
+         * @description One refusal, or a filter as in `listRefusals`. All given fields must match.
          */
         RefusalReplay: {
-            /** @description Only this refusal. One that does not exist is 404. */
+            /** @description Only this refusal. One that does not exist gives 404. */
             refusal_id?: components["schemas"]["Reference"];
             code?: components["schemas"]["RefusalCode"];
             operation?: components["schemas"]["RefusedOperation"];
@@ -2343,12 +2352,12 @@ export interface components {
         /**
          * Number of refusals
          * Format: int32
-         * @description How many of the refusals of this call.
+         * @description Number of refusals in this call.
          */
         RefusalReplayCount: number;
         /**
          * Code of refusals that still fail
-         * @description How many of them were refused again by one code.
+         * @description How many were rejected again with one code.
          */
         RefusalReplayCode: {
             code: components["schemas"]["RefusalCode"];
@@ -2356,28 +2365,28 @@ export interface components {
         };
         /**
          * Result of one refusal
-         * @description What became of it, or would.
+         * @description What happened to it, or would happen.
          */
         RefusalReplayResult: {
             refusal_id: components["schemas"]["RefusalId"];
             outcome: components["schemas"]["RefusalReplayOutcome"];
-            /** @description The event, or the customer; null where there is none, or several. */
+            /** @description The event or the customer; null if there is none, or several. */
             id: string | null;
-            /** @description Why it was refused again; null where it was not. */
+            /** @description Why it was rejected again; null if it was not. */
             code: string | null;
         };
         /**
-         * Results of sending again
-         * @description What became of the refusals of a call; their number is the sum of the four.
+         * Results of a replay
+         * @description The outcome of each refusal of a call; the four counts add up to their number.
          */
         RefusalReplayResults: {
             replayed: components["schemas"]["RefusalReplayCount"];
             duplicate: components["schemas"]["RefusalReplayCount"];
             refused: components["schemas"]["RefusalReplayCount"];
             incomplete: components["schemas"]["RefusalReplayCount"];
-            /** @description Of those that were refused again, how many by which code, the most frequent first. */
+            /** @description The codes of those that were rejected again, with their counts, the most frequent first. */
             codes: components["schemas"]["RefusalReplayCode"][];
-            /** @description One result for each, in the order in which they were received. */
+            /** @description One result per refusal, in the order in which they were received. */
             results: components["schemas"]["RefusalReplayResult"][];
             next_cursor: components["schemas"]["NextCursor"];
             dry_run?: components["schemas"]["DryRunMark"];
@@ -2393,7 +2402,7 @@ export interface components {
         };
         /**
          * Counts of events
-         * @description How many events were sent, by what became of them.
+         * @description Number of events that were sent, by outcome.
          */
         ActivityCounts: {
             created: components["schemas"]["Count"];
@@ -2402,7 +2411,7 @@ export interface components {
         };
         /**
          * Period of activity
-         * @description How many events arrived in one period.
+         * @description Number of events that arrived in one period.
          */
         ActivityPeriod: {
             starts_at: components["schemas"]["StoredInstant"];
@@ -2412,9 +2421,9 @@ export interface components {
         };
         /**
          * Group of activity
-         * @description How many events of one journey, name or key arrived in the whole span. The field that it is grouped by says which;
-         *     it is null for what belongs to none (a journey that does not exist; names beyond the first 1,000 combinations of journey,
-         *     name and key in thirty days), and the other two are null always.
+         * @description Number of events of one journey, event name or key that arrived in the whole span. Only the field that the
+         *     groups are by is set. It too is null in the group of everything that belongs to none (a journey that does not
+         *     exist; names beyond the first 1,000 combinations of journey, name and key in thirty days).
          */
         ActivityGroup: {
             /** @description The journey. */
@@ -2427,14 +2436,14 @@ export interface components {
             duplicate: components["schemas"]["Count"];
             rejected: components["schemas"]["Count"];
             /**
-             * @description The minute in which the last one arrived. Where more have arrived after `to`, it may be the start of the last
-             *     period with one instead.
+             * @description The minute of the latest arrival. If more events arrived after `to`, it may be the start of the last period
+             *     with an event instead.
              */
             last_at: components["schemas"]["StoredInstant"];
         };
         /**
          * Activity
-         * @description How many events arrived.
+         * @description Number of events that arrived.
          */
         Activity: {
             /** @description The start of the first period. */
@@ -2446,75 +2455,75 @@ export interface components {
              * @enum {string}
              */
             by: "minute" | "hour" | "day";
-            /** @description Since when counts of this kind are kept. */
+            /** @description Since when counts at this resolution are kept. */
             kept_from: components["schemas"]["StoredInstant"];
             total: components["schemas"]["ActivityCounts"];
-            /** @description All periods of the span, the earliest first. */
+            /** @description All periods of the span, earliest first. */
             periods: components["schemas"]["ActivityPeriod"][];
             /** @description The groups, the one with the most events first. */
             groups: components["schemas"]["ActivityGroup"][];
-            /** @description How many groups there are beyond these. */
+            /** @description The number of further groups. */
             groups_omitted: components["schemas"]["Count"];
         };
         /**
          * Workspace identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         WorkspaceId: string;
         /**
          * Person identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         PersonId: string;
         /**
          * Session identifier
-         * @description Given by Cairn, opaque, never reused. It opens nothing.
+         * @description Assigned by Cairn; opaque, never reused. It gives access to nothing.
          */
         SessionId: string;
         /**
          * Invitation identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         InvitationId: string;
         /**
          * Key identifier
-         * @description Given by Cairn, opaque, never reused. It is not the key.
+         * @description Assigned by Cairn; opaque, never reused. It is not the key itself.
          */
         KeyId: string;
         /**
          * Audit entry identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         AuditEntryId: string;
         /**
          * Role
-         * @description What a member may do in a workspace. A `viewer` reads, an `admin` changes, an `owner` also decides about owners.
+         * @description What a member can do in a workspace. A `viewer` reads, an `admin` changes, an `owner` also manages owners.
          * @enum {string}
          */
         Role: "owner" | "admin" | "viewer";
         /**
          * Email
          * Format: email
-         * @description An email address in ASCII: a local part of up to 64 characters that needs no quotes, and a domain of two labels
-         *     or more, each of up to 63 (another alphabet as `xn--…`). Two that differ in letter case are the same. 254
-         *     characters are the most that mail can carry.
+         * @description An email address in ASCII: a local part of up to 64 characters that needs no quotes, and a domain of at least
+         *     two labels of up to 63 characters each (other alphabets as `xn--…`). Addresses that differ only in letter case
+         *     are the same. 254 characters are the most that mail can carry.
          */
         Email: string;
         /**
          * New password
          * Format: password
-         * @description 12 characters or more; any characters, for example four words. 256 are more than anybody types.
+         * @description At least 12 characters of any kind, for example four words. 256 are more than anybody types.
          */
         NewPassword: string;
         /**
          * Given password
          * Format: password
-         * @description A password as it was typed.
+         * @description A password as typed.
          */
         GivenPassword: string;
         /**
          * Token of a link
-         * @description What stands behind `#token=` in a one-time link.
+         * @description What follows `#token=` in a one-time link.
          */
         LinkToken: string;
         /**
@@ -2529,7 +2538,7 @@ export interface components {
          * @description Whether the server has been set up.
          */
         Setup: {
-            /** @description Whether anybody has an account. The first one is made by a setup link. */
+            /** @description Whether anybody has an account. The first one is created by a setup link. */
             has_accounts: boolean;
         };
         /**
@@ -2537,22 +2546,22 @@ export interface components {
          * @description What a setup link is for.
          */
         SetupLink: {
-            /** @description The workspace that the person will own; null if one is to be made. */
+            /** @description The workspace that the person will own; null if one is to be created. */
             workspace_name: string | null;
             expires_at: components["schemas"]["StoredInstant"];
         };
         /**
          * Setup
-         * @description The first person, and what to make with it.
+         * @description The first person, and what to create with it.
          */
         SetupRequest: {
             token: components["schemas"]["LinkToken"];
             name: components["schemas"]["GivenName"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
-            /** @description The workspace to make; needed unless the link is for one that exists. */
+            /** @description The workspace to create; required unless the link is for an existing one. */
             workspace_name?: components["schemas"]["GivenName"];
-            /** @description A journey to make in it. */
+            /** @description A journey to create in it. */
             journey_name?: components["schemas"]["GivenName"];
         };
         /**
@@ -2560,13 +2569,13 @@ export interface components {
          * @description Email and password.
          */
         SignInRequest: {
-            /** @description The email address; letter case does not matter. */
+            /** @description The email address, in any letter case. */
             email: string;
             password: components["schemas"]["GivenPassword"];
         };
         /**
          * Change of password
-         * @description The password so far, and the new one.
+         * @description The current password and the new one.
          */
         PasswordChange: {
             current_password: components["schemas"]["GivenPassword"];
@@ -2581,14 +2590,14 @@ export interface components {
         };
         /**
          * Name of a workspace
-         * @description How a workspace is called.
+         * @description The name of a workspace.
          */
         WorkspaceNaming: {
             name: components["schemas"]["Name"];
         };
         /**
          * Person
-         * @description Somebody who signs in.
+         * @description A person who can sign in.
          */
         Person: {
             person_id: components["schemas"]["PersonId"];
@@ -2606,13 +2615,13 @@ export interface components {
         };
         /**
          * Protection of customers
-         * @description Whether publishable keys neither rename a known customer nor learn who is one. On in a new workspace; off in one
-         *     that is older than this setting, until an owner turns it on.
+         * @description Whether publishable keys can neither rename a known customer nor find out who is one. On in a new workspace; off
+         *     in a workspace older than this setting, until an owner turns it on.
          */
         ProtectCustomers: boolean;
         /**
          * Workspace
-         * @description A workspace, and the role in it of who asks.
+         * @description A workspace, and the caller's role in it.
          */
         Workspace: {
             workspace_id: components["schemas"]["WorkspaceId"];
@@ -2625,25 +2634,25 @@ export interface components {
         };
         /**
          * Status of a workspace
-         * @description An `active` workspace takes customers and events; an `archived` one is only read.
+         * @description An `active` workspace accepts customers and events; an `archived` one is read-only.
          * @enum {string}
          */
         WorkspaceStatus: "active" | "archived";
         /**
          * Removal of a workspace
-         * @description How much goes with a workspace.
+         * @description What is removed with a workspace.
          */
         WorkspaceRemoval: {
             workspace_id: components["schemas"]["WorkspaceId"];
             journeys: components["schemas"]["RemovedCount"];
-            /** @description How many customers, as far as they are counted. */
+            /** @description How many customers, as far as they were counted. */
             customers: components["schemas"]["RemovedCount"];
             /** @description Whether there are more than `customers`. */
             more_customers: boolean;
             events: components["schemas"]["RemovedEvents"];
             /** @description Whether there are more than `events`. */
             more_events: boolean;
-            /** @description How many service keys, those that have ended too. */
+            /** @description How many service keys, including those that have ended. */
             keys: components["schemas"]["RemovedCount"];
             members: components["schemas"]["RemovedCount"];
             dry_run?: components["schemas"]["DryRunMark"];
@@ -2651,12 +2660,12 @@ export interface components {
         /**
          * Removed
          * Format: int64
-         * @description How many of them.
+         * @description A count of removed objects.
          */
         RemovedCount: number;
         /**
          * Membership
-         * @description A workspace of which the person is a member.
+         * @description A workspace that the person is a member of.
          */
         Membership: {
             workspace_id: components["schemas"]["WorkspaceId"];
@@ -2666,13 +2675,13 @@ export interface components {
         };
         /**
          * Session
-         * @description Somebody who is signed in.
+         * @description A person who is signed in.
          */
         Session: {
             person: components["schemas"]["Person"];
-            /** @description The workspaces of the person, by name; 500 at the most. */
+            /** @description The workspaces of the person, by name; at most 500. */
             workspaces: components["schemas"]["Membership"][];
-            /** @description Whether who owns a workspace may make others. Where it is false only operators do (`CAIRN_ACCOUNTS=operator`). */
+            /** @description Whether owners of a workspace can create others. If false, only operators can (`CAIRN_ACCOUNTS=operator`). */
             owners_make_workspaces: boolean;
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
@@ -2680,18 +2689,18 @@ export interface components {
         };
         /**
          * Open session
-         * @description A session of the person who asks.
+         * @description A session of the caller.
          */
         OpenSession: {
             session_id: components["schemas"]["SessionId"];
-            /** @description What the browser called itself when it signed in, for example `Firefox on Linux`; null if that is not known. */
+            /** @description What the browser called itself when it signed in, for example `Firefox on Linux`; null if unknown. */
             browser: string | null;
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it was last used, to the minute. */
             last_used_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
             expires_at: components["schemas"]["StoredInstant"];
-            /** @description Whether the request that asks carries it. */
+            /** @description Whether it is the session of this request. */
             current: boolean;
         };
         /**
@@ -2737,7 +2746,7 @@ export interface components {
             invitation_id: components["schemas"]["InvitationId"];
             email: components["schemas"]["Email"];
             role: components["schemas"]["Role"];
-            /** @description The name of the member who invited. */
+            /** @description The name of the member who sent it. */
             invited_by: components["schemas"]["Name"];
             created_at: components["schemas"]["StoredInstant"];
             expires_at: components["schemas"]["StoredInstant"];
@@ -2750,7 +2759,7 @@ export interface components {
             invitation_id: components["schemas"]["InvitationId"];
             email: components["schemas"]["Email"];
             role: components["schemas"]["Role"];
-            /** @description The name of the member who invited. */
+            /** @description The name of the member who sent it. */
             invited_by: components["schemas"]["Name"];
             created_at: components["schemas"]["StoredInstant"];
             expires_at: components["schemas"]["StoredInstant"];
@@ -2767,7 +2776,7 @@ export interface components {
         };
         /**
          * Invitation creation
-         * @description Whom to invite, and as what.
+         * @description The email to invite, and the role to give.
          */
         InvitationCreation: {
             email: components["schemas"]["Email"];
@@ -2785,7 +2794,7 @@ export interface components {
         };
         /**
          * Acceptance of an invitation
-         * @description The token of the link, and who accepts.
+         * @description The token of the link, and the person who accepts.
          */
         InvitationAcceptance: {
             token: components["schemas"]["LinkToken"];
@@ -2820,25 +2829,26 @@ export interface components {
         };
         /**
          * Kind of key
-         * @description Whether the key is made for browsers (`publishable`) or for servers (`secret`).
+         * @description Whether the key is for browsers (`publishable`) or for servers (`secret`).
          * @enum {string}
          */
         KeyKind: "publishable" | "secret";
         /**
          * Status of a key
-         * @description An `active` key works; an `expired` or `revoked` one is refused.
+         * @description An `active` key works; an `expired` or `revoked` one is rejected.
          * @enum {string}
          */
         KeyStatus: "active" | "expired" | "revoked";
         /**
          * Allowed origins
-         * @description The origins whose pages may use the key; none: every origin. 100 are more than anybody looks over.
+         * @description The origins whose pages can use the key; an empty list allows every origin. 100 are more than anybody can
+         *     review.
          */
         AllowedOrigins: string[];
         /**
-         * Rate of a key
+         * Rate limit of a key
          * Format: int32
-         * @description Events a second; 0 for no limit, null for what the server is set to.
+         * @description Events per second; 0 for no limit, null for the server's default.
          */
         KeyRate: number | null;
         /**
@@ -2849,17 +2859,17 @@ export interface components {
             key_id: components["schemas"]["KeyId"];
             kind: components["schemas"]["KeyKind"];
             name: components["schemas"]["Name"];
-            /** @description The last four characters of the key, by which to tell it from others. */
+            /** @description The last four characters of the key, to identify it. */
             last_four: string;
             /**
-             * @description The key itself. Of a secret key only the answer that makes it has one; null afterwards, because the store has
-             *     only a digest.
+             * @description The key itself. For a secret key only the reply that creates it has one, and later replies null, because the
+             *     store has only a digest.
              */
             token: string | null;
             allowed_origins: components["schemas"]["AllowedOrigins"];
             rate_limit: components["schemas"]["KeyRate"];
             status: components["schemas"]["KeyStatus"];
-            /** @description The name of the member who made it; null if it was made on the command line. */
+            /** @description The name of the member who created it; null if it was created on the command line. */
             created_by: string | null;
             created_at: components["schemas"]["StoredInstant"];
             /**
@@ -2869,7 +2879,7 @@ export interface components {
             last_used_at: string | null;
             /**
              * Format: date-time
-             * @description From when on it is refused; null if it does not expire.
+             * @description When it stops working; null if it does not expire.
              */
             expires_at: string | null;
             /**
@@ -2889,7 +2899,7 @@ export interface components {
         };
         /**
          * Service key creation
-         * @description A key to make.
+         * @description A key to create.
          */
         ServiceKeyCreation: {
             kind: components["schemas"]["KeyKind"];
@@ -2898,7 +2908,7 @@ export interface components {
             rate_limit?: components["schemas"]["KeyRate"];
             /**
              * Format: date-time
-             * @description From when on the key is refused; null if it does not expire.
+             * @description When the key stops working; null if it does not expire.
              */
             expires_at?: string | null;
         };
@@ -2912,24 +2922,24 @@ export interface components {
             rate_limit?: components["schemas"]["KeyRate"];
             /**
              * Format: date-time
-             * @description From when on the key is refused; null if it does not expire.
+             * @description When the key stops working; null if it does not expire.
              */
             expires_at?: string | null;
         };
         /**
          * Service key rotation
-         * @description How long the old key still works beside the new one.
+         * @description How long the old key keeps working beside the new one.
          */
         ServiceKeyRotation: {
             /**
              * Format: int32
-             * @description Seconds from now; 0 lets the old key work no more. At most 30 days.
+             * @description Seconds from now; with 0 the old key stops working at once. At most 30 days.
              */
             grace_seconds: number;
         };
         /**
          * Area of the audit log
-         * @description What an entry is about. More may be added.
+         * @description The subject of an entry. More may be added.
          * @enum {string}
          */
         AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers" | "exports";
@@ -2945,7 +2955,7 @@ export interface components {
          */
         AuditActor: {
             /**
-             * @description A person, a service key, whoever may run the `cairn` command, or somebody who is not known.
+             * @description A person, a service key, anyone who can run the `cairn` command, or somebody unknown.
              * @enum {string}
              */
             kind: "person" | "service_key" | "command_line" | "unknown";
@@ -2960,21 +2970,21 @@ export interface components {
          */
         AuditSubject: {
             /**
-             * @description What it is.
+             * @description The kind of object.
              * @enum {string}
              */
             kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer";
             /** @description Its identifier. */
             id: string;
             /**
-             * @description Its name since; of an invitation, and where it is about signing in, the email; of a customer its identifier,
-             *     so that nothing here is a customer's data.
+             * @description Its name afterwards; for an invitation, and for sign-ins, the email; for a customer its identifier, so that
+             *     the log holds no customer data.
              */
             name: components["schemas"]["Name"];
         };
         /**
          * Audit entry
-         * @description One thing that was done.
+         * @description One action.
          */
         AuditEntry: {
             id: components["schemas"]["AuditEntryId"];
@@ -2983,13 +2993,13 @@ export interface components {
             action: components["schemas"]["AuditAction"];
             actor: components["schemas"]["AuditActor"];
             subject: components["schemas"]["AuditSubject"];
-            /** @description The network address that the request came from; null on the command line. */
+            /** @description The network address of the request; null for the command line. */
             address: string | null;
-            /** @description The fields that were changed, as they were; null where there was nothing. */
+            /** @description The changed fields before the change; null if there were none. */
             before: Record<string, unknown> | null;
-            /** @description The fields that were changed, as they are since; null where nothing is left. */
+            /** @description The changed fields after the change; null if nothing remains. */
             after: Record<string, unknown> | null;
-            /** @description The `X-Request-Id` of the request; null on the command line. */
+            /** @description The `X-Request-Id` of the request; null for the command line. */
             request_id: string | null;
         };
         /**
@@ -3003,7 +3013,7 @@ export interface components {
         };
         /**
          * Problem code
-         * @description What went wrong, for programs. Stable; new codes may be added.
+         * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
         ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
@@ -3015,8 +3025,8 @@ export interface components {
             /** @description What to change. */
             detail: string;
             /**
-             * @description JSON Pointer (RFC 6901) into the body; a missing or unknown field's pointer names that field. Cut where it
-             *     would be longer than this.
+             * @description JSON Pointer (RFC 6901) into the body; for a missing or unknown field, that of the field. Truncated at this
+             *     length.
              */
             pointer?: string;
             /** @description The name of the query or path parameter. */
@@ -3024,7 +3034,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description Why a request was refused and what to change, as RFC 9457 describes it.
+         * @description Why a request was rejected and what to change (RFC 9457).
          */
         Problem: {
             /**
@@ -3032,7 +3042,7 @@ export interface components {
              * @description Where the problem is explained, relative to this server.
              */
             type: string;
-            /** @description What the code means, the same for every occurrence. */
+            /** @description What the code means; always the same. */
             title: string;
             /**
              * Format: int32
@@ -3042,20 +3052,23 @@ export interface components {
             /** @description What to change in this case. */
             detail: string;
             code: components["schemas"]["ProblemCode"];
-            /** @description The same as the header `X-Request-Id`; name it when you ask for help. */
+            /** @description The same as the header `X-Request-Id`; include it when you ask for help. */
             request_id: string;
-            /** @description With 400, every fault of form; of more than 100, or of fewer with long pointers, the first that were found. */
+            /**
+             * @description With 400, every fault of form. If there are more than 100, or fewer with long pointers, the first that were
+             *     found.
+             */
             errors?: components["schemas"]["Fault"][];
             /**
              * Format: int32
-             * @description At least so many faults are not in `errors`: the check ends soon after it has found as many as it can list.
-             *     Absent if `errors` has all of them.
+             * @description At least this many faults are not in `errors`: the check stops soon after it has found as many as it can
+             *     list. Absent if `errors` is complete.
              */
             errors_omitted?: number;
         };
     };
     responses: {
-        /** @description The body is not well formed. `errors` lists every fault, 100 at the most. */
+        /** @description The body is not well formed. `errors` lists every fault, at most 100. */
         BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3068,7 +3081,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadIngestion: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3081,7 +3094,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadReplay: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3105,7 +3118,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no valid credential. The answer says no more, on purpose. */
+        /** @description The request has no valid credential. The reply gives no details, on purpose. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3117,7 +3130,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key is valid, but its list of allowed origins does not hold the `Origin` of this request. */
+        /** @description The key is valid, but its list of allowed origins does not contain the `Origin` of this request. */
         OriginNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3128,7 +3141,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key or the session is valid, but does not open this operation. */
+        /** @description The key or the session is valid, but does not give access to this operation. */
         ReadingNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3138,7 +3151,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key or the session is valid, but does not open this operation. */
+        /** @description The key or the session is valid, but does not give access to this operation. */
         ChangeNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3148,7 +3161,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for. */
+        /** @description The credential is valid, but this operation is only for members of the workspace with certain roles. */
         MembersOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3158,7 +3171,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for, on a page of this server. */
+        /**
+         * @description The credential is valid, but this operation is only for members of the workspace with certain roles, on a page
+         *     of this server.
+         */
         MembersOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3168,7 +3184,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request carries a key; this needs somebody who is signed in. */
+        /** @description The request carries a key; this operation is for people who are signed in. */
         SessionOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3178,7 +3194,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description This needs somebody who is signed in, on a page of this server. */
+        /** @description This operation is for people who are signed in, on a page of this server. */
         SessionOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3198,7 +3214,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no valid session, and no valid key. The answer says no more, on purpose. */
+        /** @description The request has no valid session and no valid key. The reply gives no details, on purpose. */
         SessionRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3209,7 +3225,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The email or the password is wrong. The answer says no more, on purpose. */
+        /** @description The email or the password is wrong. The reply gives no details, on purpose. */
         SignInRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3220,7 +3236,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadBodyOrParameter: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3232,7 +3248,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many wrong guesses. Nothing of the request was looked at. */
+        /** @description Too many wrong guesses. The request was not processed. */
         TooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3245,7 +3261,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person has used up its rate, or has guessed wrongly too often. Nothing of the request was taken. */
+        /**
+         * @description The person has exceeded their rate limit, or has made too many wrong guesses. Nothing of the request was
+         *     accepted.
+         */
         RateLimitedOrTooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3258,7 +3277,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has no such journey. */
+        /** @description The journey does not exist in this workspace. */
         JourneyNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3271,7 +3290,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The customer was erased, and nothing is taken for it any more. To send it again is of no use. */
+        /** @description The customer was erased, and nothing is accepted for it any more. Do not retry. */
         CustomerErased: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3284,7 +3303,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has no such customer. */
+        /** @description The customer does not exist in this workspace. */
         CustomerNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3296,7 +3315,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such refusal in the workspace, or no more. */
+        /** @description The refusal does not exist in this workspace, or is no longer kept. */
         RefusalNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3320,7 +3339,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one answer. */
+        /** @description The span has more periods than one reply can have. */
         TooManyPeriods: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3332,7 +3351,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one answer, or the time zone is not known. */
+        /** @description The span has more periods than one reply can have, or the time zone is unknown. */
         TrendConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3344,7 +3363,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A standing was asked for without a window. */
+        /** @description `standing` needs a `window`. */
         WindowMissing: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3356,7 +3375,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 64 KiB. Nothing of it was taken. */
+        /** @description The body is larger than 64 KiB after decompression. Nothing of it was accepted. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3369,7 +3388,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 4 MiB. Nothing of it was taken. */
+        /** @description The body is larger than 4 MiB after decompression. Nothing of it was accepted. */
         BatchTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3382,7 +3401,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 16 KiB, which is more than any form takes. */
+        /** @description The body is larger than 16 KiB after decompression, which is more than any form needs. */
         SmallBodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3394,7 +3413,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not declared as `application/json` in UTF-8, or is encoded in another way than gzip. */
+        /** @description The body is not declared as `application/json` in UTF-8, or has an encoding other than gzip. */
         UnsupportedMediaType: {
             headers: {
                 "Accept-Encoding": components["headers"]["Accept-Encoding"];
@@ -3419,7 +3438,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The header `Expect` asks for something else than `100-continue`. */
+        /** @description The header `Expect` asks for something other than `100-continue`. */
         ExpectationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3430,7 +3449,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The target and the headers take 16 KiB or more. The connection is closed. */
+        /** @description The target and the headers are 16 KiB or more. The connection is closed. */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3441,7 +3460,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key, or the person, has used up its rate. Nothing of the request was taken. */
+        /** @description The key or the person has exceeded its rate limit. Nothing of the request was accepted. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3455,7 +3474,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of the server. The log has the cause under `request_id`. */
+        /** @description An error in the server. Its log has the cause under `request_id`. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3467,11 +3486,11 @@ export interface components {
             };
         };
         /**
-         * @description The server cannot take this request now. Send the same request again later.
+         * @description The server sheds load, or cannot use its storage now. Retry the same request later.
          *
-         *     Lists take turns: each workspace has one read at a time, for each of its callers in turn. A list is refused with
-         *     `overloaded` where a hundred reads of the same caller (key or person) wait already, and where it is not read
-         *     within five seconds. Ask for fewer at a time.
+         *     Lists take turns: each workspace has one read at a time, and its callers alternate. A list is rejected with
+         *     `overloaded` if a hundred reads of the same caller (key or person) are already waiting, or if its turn does not
+         *     come within five seconds. Send fewer requests at a time.
          */
         Unavailable: {
             headers: {
@@ -3487,8 +3506,8 @@ export interface components {
     };
     parameters: {
         /**
-         * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-         *     its own, whatever the header names.
+         * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+         *     its own workspace, whatever the header says.
          * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
          */
         WorkspaceIdParameter: components["schemas"]["Reference"];
@@ -3528,12 +3547,12 @@ export interface components {
          */
         CustomerIdParameter: components["schemas"]["Reference"];
         /**
-         * @description Only customers who entered the journey at this instant or later.
+         * @description Only customers that entered the journey at this instant or later.
          * @example 2026-11-01T00:00:00Z
          */
         EnteredFrom: components["schemas"]["Instant"];
         /**
-         * @description Only customers who entered the journey before this instant.
+         * @description Only customers that entered the journey before this instant.
          * @example 2026-12-01T00:00:00Z
          */
         EnteredTo: components["schemas"]["Instant"];
@@ -3543,45 +3562,45 @@ export interface components {
          */
         ReportCustomerType: components["schemas"]["CustomerType"];
         /**
-         * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-         *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-         *     dropped.
+         * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+         *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+         *     window closes has dropped off.
          * @example P7D
          */
         Window: components["schemas"]["Duration"];
         /**
-         * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-         *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-         *     [Trying without storing](#tag/Ingestion/Dry-runs).
+         * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+         *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+         *     runs](#tag/Ingestion/Dry-runs).
          * @example true
          */
         DryRun: boolean;
         /**
-         * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-         *     1 MiB too, and where enough rows have been looked at.
+         * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+         *     MiB, and once enough rows have been scanned.
          * @example 50
          */
         Limit: number;
         /**
-         * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-         *     order in which it was given.
+         * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+         *     is valid only for the order in which it was returned.
          * @example oldest
          */
         Order: "newest" | "oldest";
         /**
-         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-         *     items that page had.
+         * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+         *     differ.
          * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
          */
         Cursor: string;
         /**
-         * @description How it is written, see [Exports](#tag/Exports).
+         * @description The format of the export, see [Formats](#tag/Exports/Formats).
          * @example csv
          */
         ExportFormat: "ndjson" | "csv";
         /**
-         * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-         *     more was there already. Without it all are exported.
+         * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+         *     its `caught_up_to` is null if the limit left out items that already existed.
          * @example 100000
          */
         ExportLimit: number;
@@ -3594,19 +3613,19 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description How many events this key may still send now (`r`), a publishable one from this address, and in how many seconds the
-         *     full burst is back (`t`). Absent where the key has no limit.
+         * @description How many events this key can still send now (`r`; with a publishable key, from this address), and in how many
+         *     seconds the full burst is available again (`t`). Absent if the key has no limit.
          * @example "default";r=995;t=1
          */
         RateLimit: string;
         /**
-         * @description The burst (`q`), of a publishable key that of one address, which fills up again within `w` seconds. Absent where the
-         *     key has no limit.
+         * @description The burst (`q`; for a publishable key, that of one address), which refills within `w` seconds. Absent if the key
+         *     has no limit.
          * @example "default";q=1000;w=2
          */
         "RateLimit-Policy": string;
         /**
-         * @description Send the same request again after this many seconds.
+         * @description Retry the same request after this many seconds.
          * @example 1
          */
         "Retry-After": number;
@@ -3616,33 +3635,34 @@ export interface components {
          */
         "WWW-Authenticate": "ServiceKey header=\"x-service-key\"";
         /**
-         * @description What carries the credential.
+         * @description The cookie that carries the credential.
          * @example Session cookie="cairn_session"
          */
         "Session-WWW-Authenticate": "Session cookie=\"cairn_session\"";
         /**
-         * @description The session's cookie, set or removed; signing in also sets one by which the browser is known again.
+         * @description The session's cookie, set or removed. Signing in also sets one by which the browser is recognised again.
          * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
          */
         "Set-Cookie": string;
         /**
-         * @description The trailer field that follows an export as CSV over HTTP/1.1, `Export-End`, see [Exports](#tag/Exports).
+         * @description Announces the trailer field `Export-End`, which follows a CSV export over HTTP/1.1; see
+         *     [Formats](#tag/Exports/Formats).
          * @example Export-End
          */
         Trailer: "Export-End";
         /**
-         * @description It is a file, and how it might be called.
+         * @description Marks the reply as a file, and suggests a name for it.
          * @example attachment; filename="events-20261120T083100Z.ndjson"
          */
         "Content-Disposition": string;
         /**
-         * @description How a body may be compressed.
+         * @description How a body can be compressed.
          * @example gzip
          */
         "Accept-Encoding": "gzip";
         /**
-         * @description Every origin may read every reply of the operations tagged Ingestion, and what is refused before its path is
-         *     known. Absent elsewhere.
+         * @description Every origin can read every reply of the operations tagged Ingestion, and rejections of requests whose path is
+         *     not known yet. Absent elsewhere.
          * @example *
          */
         "Access-Control-Allow-Origin": "*";
@@ -3655,9 +3675,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3734,9 +3754,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3822,9 +3842,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3918,28 +3938,28 @@ export interface operations {
                  */
                 occurred_to?: components["schemas"]["Instant"];
                 /**
-                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-                 *     order in which it was given.
+                 * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+                 *     is valid only for the order in which it was returned.
                  * @example oldest
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4016,27 +4036,27 @@ export interface operations {
                  */
                 occurred_to?: components["schemas"]["Instant"];
                 /**
-                 * @description How it is written, see [Exports](#tag/Exports).
+                 * @description The format of the export, see [Formats](#tag/Exports/Formats).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
                 /**
-                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-                 *     more was there already. Without it all are exported.
+                 * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+                 *     its `caught_up_to` is null if the limit left out items that already existed.
                  * @example 100000
                  */
                 limit?: components["parameters"]["ExportLimit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4121,22 +4141,22 @@ export interface operations {
                  */
                 order?: "newest" | "oldest";
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4220,8 +4240,8 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4258,29 +4278,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4326,8 +4346,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4408,8 +4428,8 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4470,28 +4490,28 @@ export interface operations {
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
-                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-                 *     order in which it was given.
+                 * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+                 *     is valid only for the order in which it was returned.
                  * @example oldest
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4543,27 +4563,27 @@ export interface operations {
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
-                 * @description How it is written, see [Exports](#tag/Exports).
+                 * @description The format of the export, see [Formats](#tag/Exports/Formats).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
                 /**
-                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-                 *     more was there already. Without it all are exported.
+                 * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+                 *     its `caught_up_to` is null if the limit left out items that already existed.
                  * @example 100000
                  */
                 limit?: components["parameters"]["ExportLimit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4603,22 +4623,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4656,8 +4676,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4708,8 +4728,8 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4753,22 +4773,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4813,8 +4833,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4859,22 +4879,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4929,22 +4949,22 @@ export interface operations {
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4982,8 +5002,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5029,8 +5049,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5075,8 +5095,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5140,8 +5160,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5186,8 +5206,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5231,17 +5251,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5304,12 +5324,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5319,17 +5339,17 @@ export interface operations {
                  */
                 customer_type?: components["parameters"]["ReportCustomerType"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5385,12 +5405,12 @@ export interface operations {
                  */
                 time_zone?: string;
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5400,17 +5420,17 @@ export interface operations {
                  */
                 customer_type?: components["parameters"]["ReportCustomerType"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5460,12 +5480,12 @@ export interface operations {
                  */
                 step: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5475,17 +5495,17 @@ export interface operations {
                  */
                 customer_type?: components["parameters"]["ReportCustomerType"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5552,12 +5572,12 @@ export interface operations {
                  */
                 out_of_order?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5567,29 +5587,29 @@ export interface operations {
                  */
                 customer_type?: components["parameters"]["ReportCustomerType"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6081,8 +6101,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6151,8 +6171,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6190,8 +6210,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6248,8 +6268,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6287,8 +6307,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6325,17 +6345,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6403,8 +6423,8 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6449,22 +6469,22 @@ export interface operations {
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6502,8 +6522,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6569,8 +6589,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6645,8 +6665,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6713,22 +6733,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6766,8 +6786,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6824,8 +6844,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7173,22 +7193,22 @@ export interface operations {
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7226,8 +7246,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7284,8 +7304,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7360,8 +7380,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7436,8 +7456,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7517,22 +7537,22 @@ export interface operations {
                  */
                 to?: components["schemas"]["Instant"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
