@@ -3557,17 +3557,97 @@ export interface components {
          */
         EnteredTo: components["schemas"]["Instant"];
         /**
-         * @description Only customers of this type.
-         * @example contact
-         */
-        ReportCustomerType: components["schemas"]["CustomerType"];
-        /**
          * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
          *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
          *     window closes has dropped off.
          * @example P7D
          */
         Window: components["schemas"]["Duration"];
+        /**
+         * @description Only events in this journey.
+         * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+         */
+        JourneyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events of this customer.
+         * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+         */
+        CustomerFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events with this name.
+         * @example signed_up
+         */
+        EventNameFilter: components["schemas"]["Name"];
+        /**
+         * @description Only events sent with this key.
+         * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+         */
+        KeyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        ReceivedFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events received before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        ReceivedToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        OccurredFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        OccurredToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only refusals with this code.
+         * @example customer_not_found
+         */
+        RefusedCodeFilter: components["schemas"]["RefusalCode"];
+        /**
+         * @description Only requests to this operation.
+         * @example createEvent
+         */
+        RefusedOperationFilter: components["schemas"]["RefusedOperation"];
+        /**
+         * @description Only requests sent with this key.
+         * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+         */
+        RefusedKeyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests that name this journey, whether it exists or not.
+         * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+         */
+        RefusedJourneyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests that name this customer, whether it exists or not.
+         * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+         */
+        RefusedCustomerFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        RefusedFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        RefusedToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only customers of this type.
+         * @example contact
+         */
+        CustomerTypeFilter: components["schemas"]["CustomerType"];
+        /**
+         * @description Only customers with exactly this identifier in your own system (at most one per type).
+         * @example user-8412
+         */
+        ClientCustomerIdFilter: components["schemas"]["ClientCustomerId"];
         /**
          * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
          *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
@@ -3896,17 +3976,17 @@ export interface operations {
                  * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
                 /**
                  * @description Only events of this customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["CustomerFilter"];
                 /**
                  * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only the event with this `id`.
                  * @example evt_01jd3zegq5a8c1d4f7h0k3m6pz
@@ -3916,27 +3996,27 @@ export interface operations {
                  * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["ReceivedFromFilter"];
                 /**
                  * @description Only events received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["ReceivedToFilter"];
                 /**
                  * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                occurred_from?: components["schemas"]["Instant"];
+                occurred_from?: components["parameters"]["OccurredFromFilter"];
                 /**
                  * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                occurred_to?: components["schemas"]["Instant"];
+                occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
                  * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
                  *     is valid only for the order in which it was returned.
@@ -3999,42 +4079,42 @@ export interface operations {
                  * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
                 /**
                  * @description Only events of this customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["CustomerFilter"];
                 /**
                  * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["ReceivedFromFilter"];
                 /**
                  * @description Only events received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["ReceivedToFilter"];
                 /**
                  * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                occurred_from?: components["schemas"]["Instant"];
+                occurred_from?: components["parameters"]["OccurredFromFilter"];
                 /**
                  * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                occurred_to?: components["schemas"]["Instant"];
+                occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
                  * @description The format of the export, see [Formats](#tag/Exports/Formats).
                  * @example csv
@@ -4099,42 +4179,42 @@ export interface operations {
                  * @description Only refusals with this code.
                  * @example customer_not_found
                  */
-                code?: components["schemas"]["RefusalCode"];
+                code?: components["parameters"]["RefusedCodeFilter"];
                 /**
                  * @description Only requests to this operation.
                  * @example createEvent
                  */
-                operation?: components["schemas"]["RefusedOperation"];
+                operation?: components["parameters"]["RefusedOperationFilter"];
                 /**
                  * @description Only requests sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["RefusedKeyFilter"];
                 /**
                  * @description Only requests that name this journey, whether it exists or not.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["RefusedJourneyFilter"];
                 /**
                  * @description Only requests that name this customer, whether it exists or not.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["RefusedCustomerFilter"];
                 /**
                  * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["RefusedFromFilter"];
                 /**
                  * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["RefusedToFilter"];
                 /**
                  * @description The order of the list: `newest` first or `oldest` first.
                  * @example newest
@@ -4193,45 +4273,45 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what was refused with this code.
+                 * @description Only refusals with this code.
                  * @example customer_not_found
                  */
-                code?: components["schemas"]["RefusalCode"];
+                code?: components["parameters"]["RefusedCodeFilter"];
                 /**
-                 * @description Only what was sent to this operation.
+                 * @description Only requests to this operation.
                  * @example createEvent
                  */
-                operation?: components["schemas"]["RefusedOperation"];
+                operation?: components["parameters"]["RefusedOperationFilter"];
                 /**
-                 * @description Only what was sent with this key.
+                 * @description Only requests sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["RefusedKeyFilter"];
                 /**
-                 * @description Only what names this journey, whether there is one or not.
+                 * @description Only requests that name this journey, whether it exists or not.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["RefusedJourneyFilter"];
                 /**
-                 * @description Only what names this customer, whether there is one or not.
+                 * @description Only requests that name this customer, whether it exists or not.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["RefusedCustomerFilter"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
-                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["RefusedFromFilter"];
                 /**
-                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["RefusedToFilter"];
                 /**
                  * @description The number of parts to divide the time span into.
                  * @example 2
@@ -4414,12 +4494,12 @@ export interface operations {
                  * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
                  * @description The field by which `groups` has totals; without it there are no groups.
                  * @example event
@@ -4470,12 +4550,12 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["schemas"]["CustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
-                client_customer_id?: components["schemas"]["ClientCustomerId"];
+                client_customer_id?: components["parameters"]["ClientCustomerIdFilter"];
                 /**
                  * @description Only customers that match this text:
                  *
@@ -4551,12 +4631,12 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["schemas"]["CustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
-                client_customer_id?: components["schemas"]["ClientCustomerId"];
+                client_customer_id?: components["parameters"]["ClientCustomerIdFilter"];
                 /**
                  * @description Only customers that match this text, as in `listCustomers`.
                  * @example love
@@ -5337,7 +5417,7 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
                  *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
@@ -5418,7 +5498,7 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
                  *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
@@ -5493,7 +5573,7 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
                  *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
@@ -5585,7 +5665,7 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
                  *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
@@ -6419,7 +6499,7 @@ export interface operations {
                  * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
             };
             header?: {
                 /**
