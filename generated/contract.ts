@@ -3327,6 +3327,66 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The link does not exist, or is no longer valid. */
+        LinkNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person is not a member of this workspace. */
+        MemberNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace would be left without an owner. */
+        LastOwner: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person is already a member. */
+        AlreadyMember: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such key. */
+        ServiceKeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Two steps have the same `event_id`. */
         StepNotUnique: {
             headers: {
@@ -5209,18 +5269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Journey"];
                 };
             };
-            /** @description The body or the identifier in the path is not well formed. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
@@ -5758,18 +5807,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5838,18 +5876,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             /** @description The link cannot be used in this way; it is still valid. */
             409: {
@@ -6632,31 +6659,9 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The person is not a member of this workspace. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would be left without an owner. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["LastOwner"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6706,31 +6711,9 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The person is not a member of this workspace. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would be left without an owner. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["LastOwner"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -6777,18 +6760,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The person is not a member of this workspace. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
             /** @description You cannot set this person's password. */
             409: {
@@ -6898,18 +6870,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is already a member. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["AlreadyMember"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -7002,18 +6963,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7054,31 +7004,9 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SignInRefused"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is already a member. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["AlreadyMember"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -7117,18 +7045,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             /** @description The invitation is for another email, or the person is already a member. */
             409: {
@@ -7179,18 +7096,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7230,18 +7136,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description The link does not exist, or is no longer valid. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7421,18 +7316,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
             /** @description The key has ended or would be useless, or its rate limit is too high. */
             409: {
@@ -7497,18 +7381,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
             /** @description The key has ended, so there is nothing to replace. */
             409: {
@@ -7568,18 +7441,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
