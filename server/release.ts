@@ -12,8 +12,14 @@ import { join } from 'node:path'
 type Manifest = { name: string; version: string; dependencies: Record<string, string> }
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
-/** What goes into the package unchanged, beside what is built. */
-const KEPT = ['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
+/** What is in the package as it is here, beside what is built. */
+const KEPT = [
+  ...['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+  ...['dist/admin', 'dist/guides', 'dist/redoc'],
+]
+
+/** What the build alone runs. */
+const BUILDING = ['render-guides.js']
 
 const stage = join('dist', 'package')
 const target = join('dist', 'release')
@@ -108,7 +114,9 @@ function makePackage() {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.release.json'], {
     stdio: 'inherit',
   })
-  for (const name of readdirSync('server/docs').filter((name) => !name.endsWith('.ts'))) {
+  for (const name of readdirSync('server/docs').filter(
+    (name) => !name.endsWith('.ts') && !BUILDING.includes(name),
+  )) {
     cpSync(join('server/docs', name), join(stage, 'server/docs', name))
   }
   for (const name of KEPT) cpSync(name, join(stage, name), { recursive: true })

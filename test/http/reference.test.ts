@@ -10,7 +10,14 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-const paths = ['/docs/', '/docs/redoc.js', '/docs/reference.json', '/docs/problems', '/v1/openapi.yaml']
+const paths = [
+  '/docs/',
+  '/docs/redoc.js',
+  '/docs/reference.json',
+  '/docs/problems',
+  '/docs/operations',
+  '/v1/openapi.yaml',
+]
 
 async function get(path: string, headers: Record<string, string>) {
   const response = await fetch(cairn.url + path, { headers })
