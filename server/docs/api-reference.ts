@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { answeredCodes } from './answered-codes.ts'
+import { withFirstScreen } from './first-screen.ts'
 import { guidePage, readGuides } from './guides.ts'
 import { page } from './page.ts'
 import { problemsPage } from './problems-page.ts'
@@ -45,7 +46,7 @@ export function apiReference({ contract }: { contract: object }): ReadonlyMap<st
       [`${guide.name}/`, html(guidePage(guide, { root: '..', guides }))],
     ]),
     ['openapi.json', json(contract)],
-    ['reference.json', json(withSamples(contract))],
+    ['reference.json', json(withFirstScreen(withSamples(contract)))],
     ['site.css', css(asset('site.css'))],
     ['reference.css', css(asset('reference.css'))],
     ['icon.svg', { contentType: 'image/svg+xml', body: asset('icon.svg') }],

@@ -17,7 +17,6 @@ const mark = 'color: var(--ink); background: var(--raised); border-color: var(--
 const styles = {
   ConstraintItem: mark,
   ExampleValue: mark,
-  DownloadButton: 'color: var(--accent); border-color: currentColor;',
 }
 
 const theme = {
@@ -89,7 +88,8 @@ Redoc.init(
     // Only the path: in a copy of the site on another host, that host's name would be wrong.
     hideHostname: true,
     scrollYOffset: () => document.querySelector('header.site').offsetHeight,
-    downloadUrls: [{ title: 'openapi.json', url: 'openapi.json' }],
+    // The introduction has a link.
+    hideDownloadButtons: true,
     sortRequiredPropsFirst: true,
     jsonSamplesExpandLevel: 'all',
     schemasExpansionLevel: 1,

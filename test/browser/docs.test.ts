@@ -132,7 +132,26 @@ describe('The API reference', () => {
     expect(shown.filter((text) => expected.includes(text)).toSorted()).toEqual(expected.toSorted())
   })
 
-  it.each(everyHost)('requests only its own files, on %s', async (host) => {
+  it('begins with the purpose, and a first request with its reply beside it', async () => {
+    const page = await openReference('the server')
+    const inSight = async (text: string) => {
+      const box = await page.locator('.api-info').getByText(text).first().boundingBox()
+      const { x = Number.NaN, y = Number.NaN, height = Number.NaN } = box ?? {}
+      return { x, isInSight: y >= 0 && y + height <= ordinary.height }
+    }
+    const purpose = await inSight('Your application calls two operations')
+    expect(purpose.isInSight).toBe(true)
+    const url = `http://127.0.0.1:3000${contract.servers[0].url}`
+    for (const text of [url, 'x-service-key: pk_', `curl ${url}/events/create`, '"success": true']) {
+      const beside = await inSight(text)
+      expect(beside.isInSight, text).toBe(true)
+      expect(beside.x, text).toBeGreaterThan(purpose.x + 300)
+    }
+    const texts = await page.locator('.api-info p').allTextContents()
+    expect(texts.at(-1)).toMatch(/^Version \S+ · MIT licence · openapi.json$/)
+  })
+
+  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
     expect(requested.get(await openedReference(host))?.toSorted()).toEqual([
       '',
       'icon.svg',
