@@ -70,20 +70,20 @@ const breaches: Breach[] = [
   ['another base path', [set('/servers', [{ url: '/v2' }])], '/servers/0', 'Server `/v1` was removed.'],
   [
     'a removed parameter',
-    [remove(`${LIST_EVENTS}/parameters/journey_id`)],
-    `${LIST_EVENTS}/parameters/1`,
+    [remove(`${LIST_EVENTS}/parameters/id`)],
+    `${LIST_EVENTS}/parameters/4`,
     '`journey_id` query parameter was removed.',
   ],
   [
     'a renamed parameter',
-    [set(`${LIST_EVENTS}/parameters/journey_id/name`, 'journey')],
-    `${LIST_EVENTS}/parameters/1/name`,
+    [set(`${LIST_EVENTS}/parameters/id/name`, 'journey')],
+    `${LIST_EVENTS}/parameters/4/name`,
     '`journey_id` query parameter was renamed to `journey`.',
   ],
   [
     'a parameter that becomes required',
-    [set(`${LIST_EVENTS}/parameters/journey_id/required`, true)],
-    `${LIST_EVENTS}/parameters/1/required`,
+    [set(`${LIST_EVENTS}/parameters/id/required`, true)],
+    `${LIST_EVENTS}/parameters/4/required`,
     '`journey_id` query parameter became required.',
   ],
   [
