@@ -72,19 +72,19 @@ const breaches: Breach[] = [
     'a removed parameter',
     [remove(`${LIST_EVENTS}/parameters/id`)],
     `${LIST_EVENTS}/parameters/4`,
-    '`journey_id` query parameter was removed.',
+    '`id` query parameter was removed.',
   ],
   [
     'a renamed parameter',
     [set(`${LIST_EVENTS}/parameters/id/name`, 'journey')],
     `${LIST_EVENTS}/parameters/4/name`,
-    '`journey_id` query parameter was renamed to `journey`.',
+    '`id` query parameter was renamed to `journey`.',
   ],
   [
     'a parameter that becomes required',
     [set(`${LIST_EVENTS}/parameters/id/required`, true)],
     `${LIST_EVENTS}/parameters/4/required`,
-    '`journey_id` query parameter became required.',
+    '`id` query parameter became required.',
   ],
   [
     'a new required parameter',
