@@ -1,9 +1,8 @@
 /**
- * `npm run build`, and the end of `npm ci`: builds the server into dist/server, the administration interface into
- * dist/admin, renders the operator's guides into dist/guides, and puts Redoc, which shows the API reference, into
- * dist/redoc. The packages for it are no production
- * dependencies: where they were left out (`npm ci --omit=dev`), they are installed into a folder of their own, which is
- * removed afterwards.
+ * `npm run build`, also run at the end of `npm ci`: builds the server into dist/server and the administration interface
+ * into dist/admin, renders the operator's guides into dist/guides, and copies Redoc, which renders the API reference, into
+ * dist/redoc. The packages that this takes are development dependencies. If they are missing (`npm ci --omit=dev`), they
+ * are installed into a temporary folder, which is removed afterwards.
  *
  * JavaScript, because the machine's own Node runs it where npm was told not to run package scripts.
  */
@@ -23,7 +22,7 @@ import { join, resolve } from 'node:path'
 /** The files that the build reads. */
 const SOURCES = ['package-lock.json', '.npmrc', 'tsconfig.json', 'admin', 'client', 'generated']
 
-/** What builds, and what is passed on as it is. */
+/** The packages that build, and Redoc, which is copied as it is. */
 const BUILDERS = ['rolldown', 'vite', 'redoc', 'marked']
 
 const dist = resolve('dist')

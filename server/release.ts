@@ -12,13 +12,13 @@ import { join } from 'node:path'
 type Manifest = { name: string; version: string; dependencies: Record<string, string> }
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
-/** What is in the package as it is here, beside what is built. */
+/** What goes into the package unchanged, beside what is built. */
 const KEPT = [
   ...['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE'],
   ...['dist/admin', 'dist/guides', 'dist/redoc'],
 ]
 
-/** What the build alone runs. */
+/** Files of server/docs that only the build runs. */
 const BUILDING = ['render-guides.js']
 
 const stage = join('dist', 'package')

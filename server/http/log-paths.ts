@@ -1,4 +1,4 @@
-/** Paths that are no operations. */
+/** Paths that are not operations. */
 const OTHERS = [
   ...['/v1/openapi.yaml', '/healthz', '/readyz', '/metrics', '/admin/assets'],
   ...['/docs/problems', '/docs/operations', '/docs/postgres', '/docs/backup-and-restore', '/docs/monitoring'],
