@@ -15,14 +15,16 @@ export interface paths {
         put?: never;
         /**
          * Register a customer in a journey
-         * @description Registers the customer that you know as `client_customer_id` and answers with its `customer_id`.
+         * @description Registers the customer that you know as `client_customer_id` and returns its `customer_id`.
          *
-         *     Call it as often as you like: a customer is unique by `customer_type` and `client_customer_id` in your
-         *     workspace, and keeps its `customer_id` for ever, in every journey. A different `customer_name` replaces the
-         *     one before. However many first calls arrive at once, one customer is made and one call answers 201.
+         *     An idempotent upsert: call it as often as you like. A customer is unique by `customer_type` and
+         *     `client_customer_id` in your workspace, and keeps its `customer_id` for ever, in every journey. A different
+         *     `customer_name` replaces the previous one. However many first calls arrive at once, one customer is created and
+         *     one call gets 201.
          *
-         *     Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
-         *     answer is 200 with `created: false` for a new customer too; see [Keys](#section/Keys).
+         *     If the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and
+         *     the reply is 200 with `created: false` for a new customer too; see [Protected
+         *     customers](#tag/Service-keys/Protected-customers).
          */
         post: operations["initializeCustomer"];
         delete?: never;
@@ -41,18 +43,18 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save an event of a customer in a journey
-         * @description Saves one event. The answer comes when the event is on disk: a 2xx means stored and readable.
+         * Store one event
+         * @description Stores one event. The reply comes when the event is on disk: a 2xx means stored and readable.
          *
          *     `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
          *     have been initialized for the journey before.
          *
-         *     With a `message_id` a resend is recognised for as long as the event is kept: the same content answers 200 with
-         *     the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict` (for some publishable keys
-         *     404, see [Keys](#section/Keys)). Content is
+         *     `message_id` is the idempotency key. With it, a resend is recognised for as long as the event is kept: the same
+         *     content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
+         *     publishable keys 404, see [Protected customers](#tag/Service-keys/Protected-customers)). Content is
          *     `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
-         *     `custom_variables` as a JSON value. Recognition comes before every other rule, so that a resend of what was
-         *     once accepted never fails because the journey was archived since.
+         *     `custom_variables` as a JSON value. The `message_id` is checked before every other rule, so that a resend of an
+         *     accepted event never fails because, for example, the journey was archived since.
          */
         post: operations["createEvent"];
         delete?: never;
@@ -71,20 +73,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save many events at once
-         * @description Saves up to 1000 events, committed together: the answer comes when all that it calls created are on disk. Each
-         *     event has a result of its own, in the order of the request, and one that is rejected never holds back its
-         *     neighbours; always `received = created + duplicate + rejected`.
+         * Store many events at once
+         * @description Stores up to 1000 events, committed together: the reply comes when all events that it reports as created are on
+         *     disk. Each event has its own result, in the order of the request, and a rejected event never holds back the
+         *     others. Always `received = created + duplicate + rejected`.
          *
-         *     A rejected event has the problem that `POST /events/create` would answer with 404 or 409, or
-         *     `event_too_large`: its JSON without insignificant spaces takes more than 64 KiB. A fault of form anywhere
-         *     refuses the whole batch with 400, and nothing is stored.
+         *     A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
+         *     its JSON without insignificant whitespace is longer than 64 KiB. A fault of form anywhere rejects the whole
+         *     batch with 400, and nothing is stored.
          *
-         *     With a `message_id` on every event a batch can be sent again without doubt: what was stored before is
-         *     `duplicate` then. Two events of one batch may have the same `message_id` too; the second is a resend.
+         *     If every event has a `message_id`, you can resend the batch safely: events that were already stored are
+         *     `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
          *
-         *     The batch counts as many as it has events against the key's rate and is taken whole or not at all. One that is
-         *     larger than the key's burst passes when nothing else has been sent, and the events after it wait the longer.
+         *     A batch counts as many events against the key's rate limit as it contains, and is accepted or rejected as a
+         *     whole. A batch larger than the key's burst is accepted when the bucket is full; the events after it wait
+         *     correspondingly longer.
          */
         post: operations["createEvents"];
         delete?: never;
@@ -101,16 +104,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List events in the order of arrival
-         * @description The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
-         *     listed from the moment its creation was answered with 2xx.
+         * List events in order of arrival
+         * @description The events of the workspace in order of arrival, newest first; `id` ascends with arrival. An event is listed
+         *     from the moment its creation was acknowledged with 2xx.
          *
          *     With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
-         *     also by an empty page, and from there the list goes on, now or in a year. Each event comes once, whatever is stored
-         *     meanwhile and on whichever replica; with several replicas not quite in the order of `id`, and not in the first
-         *     moment. `caught_up_to` says whether more is there already, and if not, up to when nothing is missing.
+         *     even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
+         *     stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
+         *     and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
+         *     if not, up to when the list is complete.
          *
-         *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
+         *     Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list.
          */
         get: operations["listEvents"];
         put?: never;
@@ -129,13 +133,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export events in the order of arrival
-         * @description All events that the filters let through and that were acknowledged before the request began, in the order of their
-         *     arrival, as [Exports](#section/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
-         *     next export, which begins behind the `next_cursor` of the last line.
+         * Export events in order of arrival
+         * @description Exports all events that match the filters and were acknowledged before the request began, in order of arrival,
+         *     one per line as in `listEvents`; see [Exports](#tag/Exports). Events that arrive in the meantime are for the
+         *     next export, which starts after the `next_cursor` of the last line.
          *
-         *     A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
-         *     nothing, or an empty span of time, gives the last line alone.
+         *     A cursor comes from an export, or from `listEvents` with `order=oldest`. Filters are not references: a filter
+         *     that matches nothing, or an empty time span, gives only the last line.
          */
         get: operations["exportEvents"];
         put?: never;
@@ -154,13 +158,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was refused
-         * @description What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
-         *     `refusal_id`), as [What was refused](#section/What-was-refused) says: requests as a whole, and single events of
-         *     batches. The last second is complete but for what another server has taken meanwhile.
+         * List rejected requests
+         * @description Requests to the operations tagged Ingestion that had a valid key and were rejected for their content, by
+         *     (`received_at`, `refusal_id`): whole requests, and single events of batches. [What is
+         *     kept](#tag/Refusals/What-is-kept) has the rules. The list is complete up to the last second, except for requests
+         *     that another server has received since.
          *
-         *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
-         *     that the body has, as far as it has them in the way of the contract. A cursor holds for the order of its list.
+         *     Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list. Names are
+         *     taken from the body where it has them in the place that the contract gives. A cursor is valid for the order of
+         *     its list.
          */
         get: operations["listRefusals"];
         put?: never;
@@ -179,18 +185,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Add up what was refused
-         * @description How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
-         *     the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
-         *     told by `left_out` as well. Filters are those of `listRefusals`. With `customer_id` only refusals that are kept are
-         *     counted: what is left out is not counted by customer.
+         * Summarize rejected requests
+         * @description Counts refusals by code, field and key, with the first and the last time of each group: what is wrong at a
+         *     glance, the most frequent first, at most 100 groups. Each group has its latest refusal as an example. The counts
+         *     include what `left_out` reports. Filters are those of `listRefusals`. With `customer_id` only refusals that are
+         *     kept are counted, because `left_out` is not counted per customer.
          *
-         *     `unsaved` has refusals of which nothing is kept but their number. `kinds` counts everything by what was refused, in the
-         *     terms of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no number
+         *     `unsaved` has the refusals that are only counted. `kinds` counts everything by what was rejected, in the terms
+         *     of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no count
          *     there, and its `customers` are registrations of customers.
          *
-         *     `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
-         *     `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
+         *     `periods` divides the time span into parts of equal length and counts each. Without `received_to` the span ends
+         *     now; without `received_from` it begins where refusals are removed for their age.
          */
         get: operations["getRefusalSummary"];
         put?: never;
@@ -211,17 +217,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send refusals again
-         * @description Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as
-         *     [What was refused](#section/What-was-refused) says. With `dry_run=true` it only says what would become of them.
+         * Replay rejected requests
+         * @description Sends one refusal, or all that match a filter, oldest first, through the normal checks again; see
+         *     [Replay](#tag/Refusals/Replay). With `dry_run=true` it only reports what would happen.
          *
-         *     A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
-         *     the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
-         *     `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
-         *     or without its secrets, and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
-         *     no new refusal and is not counted as sent once more.
+         *     One call sends up to `limit` refusals, fewer if they are long. `next_cursor` is where the next call continues,
+         *     with the same body; it is null at the end. Each refusal has a result, which is stored with it: `replayed`, it is
+         *     stored now; `duplicate`, it was already stored; `refused`, it was rejected again with the given `code`;
+         *     `incomplete`, it is kept only in part or without its secrets and cannot be sent. A batch that was rejected as a
+         *     whole has the result of its worst event. A refusal that is rejected again creates no new refusal and is not
+         *     counted again.
          *
-         *     Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.
+         *     You can repeat a call safely: what is already stored is a duplicate. Every call except a dry run is recorded in
+         *     the audit log.
          */
         post: operations["replayRefusals"];
         delete?: never;
@@ -239,7 +247,7 @@ export interface paths {
         };
         /**
          * Get a refusal
-         * @description One refusal, as the list has it.
+         * @description Returns one refusal, as the list has it.
          */
         get: operations["getRefusal"];
         put?: never;
@@ -258,16 +266,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many events arrive
-         * @description Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they
-         *     arrived: `created` are stored, `duplicate` had been stored before, `rejected` were refused for what they refer to (404
-         *     and 409, and the rejected events of a batch). A request that is refused for its shape, its size, its rate or its
-         *     key is in none of them.
+         * Count events over time
+         * @description Exact counts of the events that were sent, by outcome and by the minute, hour or day (UTC) of their arrival:
+         *     `created` were stored, `duplicate` had already been stored, `rejected` were rejected for what they refer to (404
+         *     and 409, and the rejected events of a batch). Requests rejected for their form, size, rate or key are not
+         *     counted.
          *
-         *     `periods` has every period from `from` to `to`, those without events too; `groups` adds up the whole span by journey,
-         *     event name or key. Counts are kept by the minute for 8 days, by the hour for 400 days and by the day for ever:
-         *     `kept_from` tells since when there are any for this answer. Without `from`, an answer has the last 60 minutes, 24 hours
-         *     or 30 days up to `to`. 409 `too_many_periods` where there would be more than 1,440.
+         *     `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
+         *     whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
+         *     day for ever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
+         *     last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -286,13 +294,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List customers in the order of arrival
-         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
-         *     with whom it belongs to, whenever they were created.
+         * List customers in order of arrival
+         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier
+         *     starts with the customers it belongs to, whenever they were created.
          *
-         *     With `order=oldest` the list goes forward, and a program can follow it for ever, as it can the list of events: each
-         *     customer comes once, as it is when it is read; a new name does not bring it again. A `search` then finds the same
-         *     customers, none of them first.
+         *     With `order=oldest` the list goes forward, and a program can follow it for ever, like the list of events: each
+         *     customer appears once, in its current state; a new name does not make it appear again. A `search` then finds the
+         *     same customers, but ranks none of them first.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -311,13 +319,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export customers in the order of arrival
-         * @description All customers that the filters let through and that were there before the request began, in the order of their
-         *     arrival, as [Exports](#section/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
-         *     The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
-         *     customer again.
+         * Export customers in order of arrival
+         * @description Exports all customers that match the filters and existed before the request began, in order of arrival, one per
+         *     line as in `listCustomers`, each in its current state; see [Exports](#tag/Exports). The next export, after the
+         *     `next_cursor` of the last line, has the customers that have arrived since; a new name does not make a customer
+         *     appear again.
          *
-         *     A cursor is one of an export, or of `listCustomers` with `order=oldest`.
+         *     A cursor comes from an export, or from `listCustomers` with `order=oldest`.
          */
         get: operations["exportCustomers"];
         put?: never;
@@ -336,14 +344,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who was erased, in the order of erasing
-         * @description The customers that were erased, the first ones first, so that copies of them elsewhere can be cleaned. A program
-         *     can follow it for ever: `next_cursor` is always given, also by an empty page, and from there the list goes on, now
-         *     or in a year. Each comes once, as it is when it is read, whatever is erased meanwhile and on whichever replica;
-         *     that its last event is removed does not bring it again.
+         * List erasures in order of erasure
+         * @description The customers that were erased, oldest first, so that you can clean copies of their data elsewhere. A program
+         *     can follow the list for ever: `next_cursor` is always given, even by an empty page, and the list continues from
+         *     there, now or in a year. Each erasure appears once, in its current state, whatever is erased in the meantime and
+         *     on whichever replica; completing it does not make it appear again.
          *
-         *     Nobody is named but by the `customer_id`, by which copies of customers and of events have them. Where an older
-         *     backup was put back, begin the list anew: the order may be another.
+         *     Erased customers are identified only by `customer_id`, which your copies of customers and events also have.
+         *     After an older backup was restored, start the list from the beginning: its order may have changed.
          */
         get: operations["listErasures"];
         put?: never;
@@ -363,24 +371,25 @@ export interface paths {
         };
         /**
          * Get a customer
-         * @description The customer as it is now.
+         * @description Returns the current state of a customer.
          */
         get: operations["getCustomer"];
         put?: never;
         post?: never;
         /**
          * Erase a customer
-         * @description Forgets a customer for good. Once this is answered nobody finds it any more and nothing is taken for it: events and
-         *     resends of it are refused with 410 `customer_erased`, and so is initializing the same `client_customer_id` with the
-         *     same type again, unless `may_return` says otherwise. Then whoever comes so is a new customer without a history.
+         * @description Erases a customer for good. Once this is acknowledged, nobody can find the customer and nothing is accepted for
+         *     it: events and resends for it are rejected with 410 `customer_erased`, and so is initializing the same
+         *     `client_customer_id` with the same type, unless `may_return` allows it. In that case the initialization creates
+         *     a new customer without a history.
          *
-         *     Its profile and its place in journeys are gone at once; its events of any date, and what was refused of it, are
-         *     removed in the background, which takes some minutes where there are millions. Reports are then as if it had never
-         *     been. Counts of what was sent stay: they name nobody.
+         *     The profile and the enrolments are removed at once. The events of any date and the refusals are removed in the
+         *     background, which takes some minutes if there are millions. Reports are then as if the customer had never
+         *     existed. Counts of what was sent stay; they identify nobody.
          *
-         *     What stays of it is its `customer_id`, by which what comes late is known and copies elsewhere can be cleaned; a
-         *     keyed digest of its type and `client_customer_id`, unless it may return; and in the audit log who has erased it,
-         *     when, and how many events that were. Erasing it once more answers the same.
+         *     What stays is the `customer_id`, by which late arrivals are recognised and copies elsewhere can be cleaned; a
+         *     keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
+         *     erased it, when, and how many events it had. Repeating the call returns the same.
          */
         delete: operations["eraseCustomer"];
         options?: never;
@@ -397,8 +406,8 @@ export interface paths {
         };
         /**
          * List a customer's events, latest first
-         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. An event that
-         *     arrives late takes its place by the time at which it occurred.
+         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival takes
+         *     its place by the time at which it occurred.
          */
         get: operations["listCustomerEvents"];
         put?: never;
@@ -417,14 +426,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export all about one customer
-         * @description Everything that is kept about one customer in one file of JSON, to hand it over: the customer, where it stands in its
-         *     journeys, all its events that were acknowledged before the request began, in the order of their arrival, the refusals
-         *     that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
-         *     and keys are not the customer's data.
+         * Export all data of a customer
+         * @description Everything that is kept about one customer in one JSON file, to hand it over: the customer, its standing in each
+         *     journey, all its events that were acknowledged before the request began in order of arrival, the refusals that
+         *     name its `customer_id`, and the audit log's entries about it. Of the people and keys in those entries only the
+         *     kind is given: members and keys are not the customer's data.
          *
-         *     It is sent while it is read and may have any length, as [Exports](#section/Exports) says. Each event has a line of
-         *     its own.
+         *     The file is streamed while it is read and can have any length, see [Exports](#tag/Exports). Each event has a
+         *     line of its own.
          */
         get: operations["exportCustomer"];
         put?: never;
@@ -443,9 +452,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where a customer stands in each journey
-         * @description The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
-         *     has reached and the event that filled each. Steps are reached as [Reports](#section/Reports) says.
+         * List a customer's standing in each journey
+         * @description The journeys that the customer was initialized for, in a stable order, each with the steps that the customer has
+         *     reached and the event that reached each. [How steps are counted](#tag/Reports/How-steps-are-counted) has the
+         *     rules.
          */
         get: operations["listCustomerJourneys"];
         put?: never;
@@ -465,13 +475,13 @@ export interface paths {
         };
         /**
          * List journeys, newest first
-         * @description The journeys of the workspace by (`created_at`, `journey_id`), newest first; archived ones included.
+         * @description Returns the journeys of the workspace by (`created_at`, `journey_id`), newest first, including archived ones.
          */
         get: operations["listJourneys"];
         put?: never;
         /**
          * Create a journey
-         * @description Makes an active journey. Only `name` is needed; steps can come later.
+         * @description Creates an active journey. Only `name` is required; you can add steps later.
          */
         post: operations["createJourney"];
         delete?: never;
@@ -489,7 +499,7 @@ export interface paths {
         };
         /**
          * Get a journey
-         * @description The journey as it is now.
+         * @description Returns the current state of a journey.
          */
         get: operations["getJourney"];
         put?: never;
@@ -498,9 +508,9 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a journey
-         * @description Replaces the fields that are sent and leaves the others. `steps` are replaced as a whole. The status is
-         *     changed by archiving and restoring only. Stored events are not touched.
+         * Update a journey
+         * @description Replaces the fields that you send and leaves the others unchanged. `steps` are replaced as a whole. To change
+         *     the status, archive or restore the journey. Stored events are not touched.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -516,8 +526,8 @@ export interface paths {
         put?: never;
         /**
          * Archive a journey
-         * @description An archived journey takes no new customers and no new events (409 `journey_archived`); what it holds stays
-         *     readable, and resends of what it holds are still recognised. Archiving an archived journey changes nothing.
+         * @description An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays
+         *     readable, and resends of stored events are still recognised. Archiving an archived journey changes nothing.
          */
         post: operations["archiveJourney"];
         delete?: never;
@@ -537,7 +547,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived journey
-         * @description The journey takes customers and events again. Restoring an active journey changes nothing.
+         * @description The journey accepts customers and events again. Restoring an active journey changes nothing.
          */
         post: operations["restoreJourney"];
         delete?: never;
@@ -557,16 +567,16 @@ export interface paths {
         put?: never;
         /**
          * Remove a journey
-         * @description Removes an archived journey for good, with everything in it. Once this is answered nobody finds it any more, and what
-         *     is still sent to it is refused with 404 `journey_not_found`. Its events, the enrolments of customers in it, and what was
-         *     refused of it are removed in the background, which takes some minutes where there are millions; its reports and its
+         * @description Removes an archived journey for good, with everything in it. Once this is acknowledged, nobody can find the
+         *     journey, and what is still sent to it is rejected with 404 `journey_not_found`. Its events, enrolments and
+         *     refusals are removed in the background, which takes some minutes if there are millions; its reports and its
          *     definition go with them. Customers stay, and so do their events in other journeys.
          *
-         *     Say its name, so that no other journey is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-         *     removed, and the answer says how much would go.
+         *     Send the journey's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+         *     `dry_run=true` nothing is removed, and the reply says how much would be.
          *
-         *     What stays of it is in the audit log: who has changed and removed it, when, and how many enrolments and events that
-         *     were. Of what was sent the counts stay, without the name of the journey and of its events.
+         *     What stays is in the audit log: who changed and removed the journey, when, and how many enrolments and events it
+         *     had. Counts of what was sent stay, without the names of the journey and of its events.
          */
         post: operations["removeJourney"];
         delete?: never;
@@ -583,13 +593,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far customers come in a journey
-         * @description For each step how many customers have reached it, what part that is, and how long they took; counted as
-         *     [Reports](#section/Reports) says, over all who entered the journey in a span of time.
+         * Report how far customers come in a journey
+         * @description For each step: how many customers have reached it, their share, and how long they took, over all customers that
+         *     entered the journey in a time span. [How steps are counted](#tag/Reports/How-steps-are-counted) has the rules.
          *
-         *     `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
-         *     When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
-         *     is, and the numbers and `steps` are those from before the change.
+         *     `as_of` is the watermark up to which every acknowledged event is in the numbers; it is rarely more than a second
+         *     old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
+         *     progress, and the numbers and `steps` are those from before the change.
          */
         get: operations["getJourneyReport"];
         put?: never;
@@ -608,12 +618,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How each day's, week's or month's customers come along
-         * @description The report by cohorts: those who entered the journey on the same day, in the same week (from Monday) or in the
-         *     same month of a time zone. `complete` is false for a cohort that still may change without anything being late: its
-         *     period is not over, or the window of one of its customers is open. Without `entered_from` the answer begins 30 days,
-         *     26 weeks or 24 months before `entered_to`, which is now where it is absent; the first and the last period are
-         *     whole. 409 `too_many_periods` where there would be more than 400.
+         * Report by daily, weekly or monthly cohort
+         * @description The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
+         *     in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
+         *     its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
+         *     30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
+         *     whole. A span of more than 400 periods gives 409 `too_many_periods`.
          */
         get: operations["getJourneyTrend"];
         put?: never;
@@ -632,10 +642,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How long customers take from one step to the next
-         * @description How many of those who reached a step took how long from the step before (for the first step from their entry), in
-         *     classes that grow with the time. `times` are exact, as in the report. A step that the journey has not is reached by
-         *     nobody.
+         * Report how long customers take to reach a step
+         * @description A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
+         *     step, in buckets that grow with the time. `times` are exact, as in the report. A step that the journey does not
+         *     have is reached by nobody.
          */
         get: operations["getJourneyStepTimes"];
         put?: never;
@@ -654,11 +664,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who stands where in a journey
-         * @description The customers of the journey by (`entered_at`, `customer_id`), the newest entry first, each with the times at which
-         *     it reached the steps. Filters are those of the report, so that behind each of its numbers is a list: who was lost
-         *     between the steps 1 and 2 is `reached=1&not_reached=2`, who waits there `standing=waiting` in addition. With
-         *     a window, reached means within it. `standing` without a window is 409 `window_missing`.
+         * List customers by their standing in a journey
+         * @description The customers of the journey by (`entered_at`, `customer_id`), newest entry first, each with the times at which
+         *     it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
+         *     numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
+         *     them who still have time. With a window, reached means within it. `standing` without a window gives 409
+         *     `window_missing`.
          */
         get: operations["listJourneyCustomers"];
         put?: never;
@@ -680,11 +691,13 @@ export interface paths {
         put?: never;
         /**
          * Look up a setup link
-         * @description Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
-         *     up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+         * @description Returns what a link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is
+         *     not used up. A link works once, for one hour, and only until the next one is created; afterwards it is not
+         *     found.
          *
-         *     The link of an empty store makes a workspace. Where one has been made meanwhile (`cairn init`), it is for that one; it
-         *     is not found where there are several without members, or somebody has been made a member (`cairn member add`).
+         *     The link of an empty store creates a workspace. If a workspace has been created in the meantime (`cairn init`),
+         *     the link is for that one. It is not found if there are several workspaces without members, or if somebody has
+         *     been made a member (`cairn member add`).
          */
         post: operations["findSetupLink"];
         delete?: never;
@@ -701,16 +714,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server has been set up
-         * @description Tells whether the server has an account yet, and nothing else of it. A page for signing in says by it that the first
-         *     account is made by a setup link.
+         * Check whether the server has been set up
+         * @description Returns whether the server has an account yet, and nothing else about it. A sign-in page uses it to explain that
+         *     the first account is created by a setup link.
          */
         get: operations["getSetup"];
         put?: never;
         /**
          * Create the first person and workspace
-         * @description Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is
-         *     for. With `journey_name` it makes an active journey too. All of it is made, or nothing. The person is signed in.
+         * @description Uses up a setup link: creates the person, who becomes an owner, and the workspace, or takes over the workspace
+         *     that the link is for. With `journey_name` it also creates an active journey. Either everything is created or
+         *     nothing. The person is signed in.
          */
         post: operations["setUp"];
         delete?: never;
@@ -728,32 +742,35 @@ export interface paths {
         };
         /**
          * Get the session
-         * @description The person who is signed in, and the workspaces of which it is a member now.
+         * @description Returns the person who is signed in, and their current workspaces.
          */
         get: operations["getSession"];
         put?: never;
         /**
          * Sign in
-         * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
-         *     A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
-         *     A person has a hundred at the most: another one ends the one that was not used for longest.
+         * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix
+         *     `__Host-`). A session ends after 12 hours without a request, and after 14 days in any case. A session that the
+         *     request carries ends now. A person has at most a hundred sessions; a further one ends the one that was unused
+         *     for longest.
          *
-         *     Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
-         *     ones must wait (429 `too_many_attempts`), first a second, then longer:
+         *     Neither the reply nor its timing reveals whether the email has an account. After several wrong guesses, further
+         *     attempts must wait (429 `too_many_attempts`), first a second, then longer:
          *
-         *     | counted | free | at the longest |
+         *     | counted | free | longest wait |
          *     |---|---|---|
          *     | wrong guesses at one account from one address | 5 | 1 minute |
-         *     | accounts of which one was guessed wrongly from the address, within an hour | 30 | 5 minutes |
-         *     | addresses from which the account was guessed wrongly, within an hour | 20 | 1 minute |
+         *     | accounts with a wrong guess from the address, within an hour | 30 | 5 minutes |
+         *     | addresses with a wrong guess at the account, within an hour | 20 | 1 minute |
          *
-         *     So a few addresses, however long they go on, hold up nobody but themselves: it takes twenty to make new browsers wait.
-         *     They must be able to wait, because an account that many addresses guess at is under attack, and without a limit that
-         *     they share each would have guesses of its own. Its owner goes on in any case: a browser that has signed in to the
-         *     account before has a count of its own, ten guesses, and nothing that others do counts there. It also has a queue of its
-         *     own: when more sign-ins arrive than passwords can be compared, the others get 503. A new password, also
-         *     one that an operator gives with `cairn member set-password`, starts without any. The addresses of an IPv6 network
-         *     (64 bits) count as one. A guess that an outage kept from being compared does not count.
+         *     A few addresses therefore delay nobody but themselves, however long they go on: it takes twenty to make new
+         *     browsers wait. New browsers must wait then, because an account that many addresses guess at is under attack, and
+         *     without a shared limit each address would have its own guesses. The account's owner is not locked out: a browser
+         *     that has signed in to the account before has its own count of ten guesses, which others do not affect. It also
+         *     has its own queue: when more sign-ins arrive than passwords can be compared, the others get 503.
+         *
+         *     A new password, including one that an operator sets with `cairn member set-password`, resets the counts. The
+         *     addresses of an IPv6 network (64 bits) count as one. A guess that could not be compared because of an outage
+         *     does not count.
          */
         post: operations["signIn"];
         /**
@@ -776,9 +793,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the own name
-         * @description Replaces the name of the person who is signed in, by which lists show it in all of its workspaces. What the audit log has
-         *     noted keeps the name of its time.
+         * Change your name
+         * @description Replaces the name of the person who is signed in, as lists show it in all of their workspaces. Existing entries
+         *     of the audit log keep the name of their time.
          */
         post: operations["changeName"];
         delete?: never;
@@ -797,9 +814,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the own password
-         * @description Replaces the password of the person who is signed in, and ends all of its sessions but this one. A wrong
-         *     `current_password` counts as a wrong guess at signing in, and is in the audit log.
+         * Change your password
+         * @description Replaces the password of the person who is signed in, and ends all of their other sessions. A wrong
+         *     `current_password` counts as a wrong guess at signing in, and is recorded in the audit log.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -816,17 +833,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the own sessions
-         * @description The sessions of the person who is signed in, the one that was used last first: all of them, a hundred at the most. Of the
-         *     browser there is what it calls itself, in two words, and nothing else that would tell one person from others; of the
-         *     address nothing (that of each sign-in is in the audit log of the person's workspaces).
+         * List your sessions
+         * @description All sessions of the person who is signed in, at most a hundred, most recently used first. A session shows what
+         *     the browser calls itself, in two words, but nothing else that would identify a person, and no address (the audit
+         *     log of the person's workspaces has the address of each sign-in).
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * Sign out everywhere
-         * @description Ends all sessions of the person who is signed in, this one included.
+         * @description Ends all sessions of the person who is signed in, including this one.
          */
         delete: operations["signOutEverywhere"];
         options?: never;
@@ -845,9 +862,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one of the own sessions
-         * @description Ends a session of the person who is signed in at once, in whatever browser it is. To end the one that the request carries
-         *     is to sign out.
+         * End one of your sessions
+         * @description Ends a session of the person who is signed in at once, in any browser. Ending the session that the request
+         *     carries is signing out.
          */
         delete: operations["endSession"];
         options?: never;
@@ -865,14 +882,15 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a workspace
-         * @description Makes a workspace, whose owner the caller becomes. It is for owners of a workspace, which the request names as always;
-         *     who owns none asks an operator (`cairn init`), and so does everybody where only operators make accounts
-         *     (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person makes twenty at the most (409 `too_many_workspaces`): each
-         *     has a share of the server of its own, and nobody is to have it all by making workspaces.
+         * Create a workspace
+         * @description Creates a workspace and makes the caller its owner. It requires an owner of an existing workspace, which the
+         *     request names as always. If you own none, ask an operator (`cairn init`); so does everybody where only operators
+         *     create accounts (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person can create at most twenty (409
+         *     `too_many_workspaces`): each workspace has its own share of the server, and nobody should get all of it by
+         *     creating workspaces.
          *
-         *     No two workspaces of a server have the same name, because the command line knows them by it. That a name is taken is
-         *     all that the answer tells of others.
+         *     Workspace names are unique on a server, because the command line identifies workspaces by name. Whether a name
+         *     is taken is all that the reply reveals about other workspaces.
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -889,8 +907,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The workspace
-         * @description The workspace that the request is about, with its settings.
+         * Get the workspace
+         * @description Returns the workspace that the request is about, with its settings.
          */
         get: operations["getWorkspace"];
         put?: never;
@@ -899,14 +917,15 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name or a setting of the workspace
-         * @description Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
+         * Update the workspace
+         * @description Replaces the fields that you send: the name or a setting of the workspace that the request is about. Keys, links
+         *     and sessions stay valid.
          *
-         *     With `retention_days` events are removed that were received longer ago, now and from then on; see
-         *     [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
+         *     With `retention_days`, events that were received longer ago are removed, now and from then on; see
+         *     [Retention](#tag/Workspaces/Retention). `getRetentionPreview` says how many that would be now.
          *
-         *     `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
-         *     [Keys](#section/Keys). Requests obey a change within a second.
+         *     `protect_customers` decides whether publishable keys can rename customers and find out who is one; see
+         *     [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -922,9 +941,9 @@ export interface paths {
         put?: never;
         /**
          * Archive the workspace
-         * @description An archived workspace takes no new customers and no new events: all its journeys are as if they were archived (409
-         *     `journey_archived`). What it holds stays readable, resends of what it holds are still recognised, and its members, keys
-         *     and links go on. Archiving an archived workspace changes nothing.
+         * @description An archived workspace accepts no new customers and no new events: all its journeys behave as if archived (409
+         *     `journey_archived`). Its data stays readable, resends of stored events are still recognised, and its members,
+         *     keys and links stay valid. Archiving an archived workspace changes nothing.
          */
         post: operations["archiveWorkspace"];
         delete?: never;
@@ -944,7 +963,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived workspace
-         * @description The workspace takes customers and events again, in its journeys that are active. Restoring an active workspace changes
+         * @description The workspace accepts customers and events again, in its active journeys. Restoring an active workspace changes
          *     nothing.
          */
         post: operations["restoreWorkspace"];
@@ -965,15 +984,15 @@ export interface paths {
         put?: never;
         /**
          * Remove the workspace
-         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts, refusals,
-         *     keys, members, invitations and its audit log. Once this is answered nobody finds it any more, its keys are unknown, and
-         *     its name is free; the rest goes in the background, which takes some minutes where there are millions. People keep their
-         *     accounts and their other workspaces.
+         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts,
+         *     refusals, keys, members, invitations and its audit log. Once this is acknowledged, nobody can find the
+         *     workspace, its keys are unknown, and its name is free; the rest is removed in the background, which takes some
+         *     minutes if there are millions of events. People keep their accounts and their other workspaces.
          *
-         *     Say its name, so that no other workspace is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
-         *     removed, and the answer says how much would go.
+         *     Send the workspace's current name to confirm that this is the one to remove (otherwise 409 `name_differs`). With
+         *     `dry_run=true` nothing is removed, and the reply says how much would be.
          *
-         *     Nothing of it stays in the store but its identifier. Who has removed it, and when, is in the log of the server.
+         *     Only its identifier stays in the store. The log of the server records who removed it, and when.
          */
         post: operations["removeWorkspace"];
         delete?: never;
@@ -990,9 +1009,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a retention would remove
-         * @description Says how many events would be removed if the workspace, or one journey of it, kept events for so long from now on, and
-         *     when the oldest event was received that would stay. Nothing is changed.
+         * Preview what a retention period would remove
+         * @description Returns how many events would be removed if the workspace, or one of its journeys, had this retention period
+         *     now, and when the oldest event that would stay was received. Nothing is changed.
          */
         get: operations["getRetentionPreview"];
         put?: never;
@@ -1012,7 +1031,7 @@ export interface paths {
         };
         /**
          * List members, newest first
-         * @description The members of the workspace by (`joined_at`, `person_id`), newest first.
+         * @description Returns the members of the workspace by (`joined_at`, `person_id`), newest first.
          */
         get: operations["listMembers"];
         put?: never;
@@ -1035,15 +1054,16 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description The person can do nothing in this workspace from now on; in others it stays a member. Owners are removed by owners alone;
-         *     the last one stays.
+         * @description The person loses access to this workspace at once, and stays a member of others. Only owners can remove owners;
+         *     the last owner stays.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
-         * Change the role of a member
-         * @description The new role counts from the member's next request. Owners are made and changed by owners alone; the last one stays.
+         * Change a member's role
+         * @description The new role applies from the member's next request. Only owners can make or change owners; the last owner
+         *     stays.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -1058,13 +1078,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link for a new password
-         * @description Makes a one-time link by which the member gets a new password: `/admin/password#token=` and the `token` of the answer,
-         *     which is shown this once. Send it by a way that only that person reads: whoever opens it can sign in as that person.
+         * Create a link for a new password
+         * @description Creates a one-time link by which the member sets a new password: `/admin/password#token=` followed by the
+         *     `token` of the reply, which is shown only now. Send it by a channel that only that person reads: whoever opens
+         *     it can sign in as that person.
          *
-         *     It works for an hour, and only until the next one is made for the same person, its password is changed, or the role of
-         *     one of both changes. It is for a member about whom the caller decides in every workspace that the member has; owners
-         *     get one from owners alone.
+         *     It works for an hour, and only until another one is created for the same person, their password is changed, or
+         *     the role of either person changes. The caller must manage the member in every workspace that the member belongs
+         *     to, see [Who can create one](#tag/Password-links/Who-can-create-one); only owners can create one for an owner.
          */
         post: operations["createPasswordLink"];
         delete?: never;
@@ -1082,15 +1103,15 @@ export interface paths {
         };
         /**
          * List open invitations, newest first
-         * @description The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
+         * @description Returns the invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
          */
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite somebody
-         * @description Makes a one-time link for the person with this email: `/admin/invitation#token=` and the `token` of the answer, which is
-         *     shown this once. Send it by a way that only that person reads; Cairn sends no mail. It works for 7 days, and only until
-         *     the same email is invited again. Owners are invited by owners alone.
+         * Invite a person
+         * @description Creates a one-time link for the person with this email: `/admin/invitation#token=` followed by the `token` of
+         *     the reply, which is shown only now. Send it by a channel that only that person reads; Cairn sends no mail. It
+         *     works for 7 days, and only until the same email is invited again. Only owners can invite owners.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -1111,7 +1132,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description Its link works no more.
+         * @description Its link is no longer valid.
          */
         delete: operations["revokeInvitation"];
         options?: never;
@@ -1130,8 +1151,7 @@ export interface paths {
         put?: never;
         /**
          * Look up an invitation
-         * @description Tells whoever holds the link where it leads, before it is used. Whether there is an account for the email it does not
-         *     tell.
+         * @description Returns where the link leads, before it is used. It does not reveal whether the email has an account.
          */
         post: operations["findInvitation"];
         delete?: never;
@@ -1151,13 +1171,13 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation with a password
-         * @description Makes the person with the email of the invitation a member, and signs it in. The link is used up. Where there is no
-         *     account for the email, one is made, with the name and the password. Where there is one, the password must be its own
-         *     (401 `sign_in_refused`, counted as a wrong guess at signing in), and its name stays. Who is signed in already calls
-         *     `joinWorkspace`.
+         * @description Makes the person with the invitation's email a member, and signs them in. The link is used up. If the email has
+         *     no account, one is created with the name and the password. If it has one, the password must be that of the
+         *     account (401 `sign_in_refused`, counted as a wrong guess at signing in), and the account keeps its name. A
+         *     person who is already signed in calls `joinWorkspace`.
          *
-         *     Where the operator alone makes accounts (`CAIRN_ACCOUNTS=operator`) none is made here, and an email without one is
-         *     answered like a wrong password.
+         *     If only the operator creates accounts (`CAIRN_ACCOUNTS=operator`), none is created here, and the reply for an
+         *     email without an account is that for a wrong password.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -1177,7 +1197,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation as the person who is signed in
-         * @description Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
+         * @description Makes the person who is signed in a member. The invitation must be for their email. The link is used up.
          */
         post: operations["joinWorkspace"];
         delete?: never;
@@ -1197,7 +1217,7 @@ export interface paths {
         put?: never;
         /**
          * Look up a link for a new password
-         * @description Tells whoever holds the link whose password it is for, before it is used.
+         * @description Returns whose password the link is for, before it is used.
          */
         post: operations["findPasswordLink"];
         delete?: never;
@@ -1217,8 +1237,8 @@ export interface paths {
         put?: never;
         /**
          * Set a new password by a link
-         * @description Replaces the password of the person whom the link is for, ends all of its sessions and the waiting after wrong guesses,
-         *     and signs it in. The link is used up.
+         * @description Replaces the password of the person whom the link is for, ends all of their sessions and any waiting time after
+         *     wrong guesses, and signs them in. The link is used up.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -1236,15 +1256,15 @@ export interface paths {
         };
         /**
          * List service keys, newest first
-         * @description The keys of the workspace by (`created_at`, `key_id`), newest first, revoked and expired ones included. A publishable key
-         *     is shown; of a secret one only the last four characters are known.
+         * @description Returns the keys of the workspace by (`created_at`, `key_id`), newest first, including revoked and expired ones.
+         *     Publishable keys are shown in full; of a secret key only the last four characters are known.
          */
         get: operations["listServiceKeys"];
         put?: never;
         /**
          * Create a service key
-         * @description Makes a key that works at once. The answer has the key itself in `token`; of a secret key it is the only one that ever
-         *     has. Only a publishable key can have allowed origins, because browsers never hold a secret one.
+         * @description Creates a key that works at once. The reply has the key itself in `token`; for a secret key, no other reply ever
+         *     has it. Only a publishable key can have allowed origins, because browsers never hold a secret one.
          */
         post: operations["createServiceKey"];
         delete?: never;
@@ -1267,12 +1287,12 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a service key
-         * @description Replaces the fields that are sent and leaves the others; counts from the next request with the key. A key that has ended
-         *     (revoked, expired, rotated) stays ended and cannot be changed.
+         * Update a service key
+         * @description Replaces the fields that you send and leaves the others unchanged, from the next request with the key. A key
+         *     that has ended (revoked, expired, rotated) cannot be changed.
          *
-         *     Members give a key at most the rate that the operator allows (`CAIRN_RATE_LIMIT_MAX`); a higher one that an operator gave
-         *     stays while it is not changed.
+         *     Members can set at most the rate limit that the operator allows (`CAIRN_RATE_LIMIT_MAX`). A higher one that an
+         *     operator has set stays until it is changed.
          */
         patch: operations["updateServiceKey"];
         trace?: never;
@@ -1287,9 +1307,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace a service key by a new one
-         * @description Makes a new key with the same name, kind, origins and rate, and lets the old one expire after the grace period, in which
-         *     both work. The new key has no expiry. An old key that expires earlier anyway keeps its time.
+         * Rotate a service key
+         * @description Creates a new key with the same name, kind, origins and rate limit, and lets the old one expire after the grace
+         *     period, during which both work. The new key does not expire. An old key that would expire earlier keeps its
+         *     time.
          */
         post: operations["rotateServiceKey"];
         delete?: never;
@@ -1309,9 +1330,9 @@ export interface paths {
         put?: never;
         /**
          * Revoke a service key
-         * @description The key is refused at once and for ever: every request that comes after the answer. What the key was sending when it
-         *     was revoked, and the server had let in, may still be saved as an event; it changes nothing else any more. Revoking a
-         *     revoked key changes nothing.
+         * @description The key is rejected at once and for ever: every request that comes after the reply. A request that the server
+         *     had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
+         *     key changes nothing.
          */
         post: operations["revokeServiceKey"];
         delete?: never;
@@ -1328,9 +1349,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done, newest first
-         * @description What members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`), newest first. It
-         *     never holds a password, a key or the token of a link. Nothing changes or removes an entry.
+         * List the audit log, newest first
+         * @description Returns what members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`),
+         *     newest first. Entries never contain a password, a key or the token of a link, and are never changed or removed.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -1347,59 +1368,59 @@ export interface components {
     schemas: {
         /**
          * Reference
-         * @description An identifier that Cairn gave out. Treat it as opaque: any string of this length is well formed, and one that
+         * @description An identifier that Cairn assigned. Treat it as opaque: any string of this length is well formed, and one that
          *     names nothing in your workspace is not found. 255 characters, so that identifiers can grow.
          */
         Reference: string;
         /**
          * Name
-         * @description A name. 255 characters are more than any screen shows; NUL is refused because databases cut at it.
+         * @description A name. 255 characters are more than any screen shows; NUL is rejected because databases truncate at it.
          */
         Name: string;
         /**
          * Text to search for
-         * @description What somebody types to find something by its name. As long as a name can be; of its words the first twenty count.
+         * @description What a person types to find something by name. As long as a name can be; the first twenty words count.
          */
         SearchText: string;
         /**
          * Given name
-         * @description A name that can be seen and clicked: not of blanks, control characters and characters without a shape alone (the
-         *     pattern lists them, so that every program reads it alike). Names that are older than this rule may be.
+         * @description A name that people can see and click: not only blanks, control characters and characters without a shape (the
+         *     pattern lists them, so that every program agrees). Names older than this rule may break it.
          */
         GivenName: string;
         /**
          * Instant
          * Format: date-time
-         * @description An instant as RFC 3339 writes it, with an offset, from the year 1900 on (what is older is nearly always a clock
-         *     or a field that was never set), with up to 9 fractional digits and without leap seconds. What its offset moves beyond
-         *     the end of the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
+         * @description An RFC 3339 instant with an offset, from the year 1900 on (older values are nearly always a clock or a field
+         *     that was never set), with up to 9 fractional digits and without leap seconds. An instant that its offset moves
+         *     beyond the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
          */
         Instant: string;
         /**
          * Stored instant
          * Format: date-time
-         * @description An instant in UTC, to the millisecond. None is later than 9999-12-31T23:59:59.999Z: a period that ends with the year
-         *     9999 ends there.
+         * @description An instant in UTC, to the millisecond. None is later than 9999-12-31T23:59:59.999Z: a period that ends with the
+         *     year 9999 ends there.
          */
         StoredInstant: string;
         /**
          * Next cursor
-         * @description Where to go on. Only null is the end of the list; a page that is short or empty is not.
+         * @description Where to continue. Only null marks the end of the list; a short or empty page does not.
          */
         NextCursor: string | null;
         /**
          * Customer identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         CustomerId: string;
         /**
          * Journey identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         JourneyId: string;
         /**
          * Event identifier
-         * @description Given by Cairn to this one event, opaque, never reused.
+         * @description Assigned by Cairn to this one event; opaque, never reused.
          */
         EventInstanceId: string;
         /**
@@ -1415,12 +1436,12 @@ export interface components {
         ClientCustomerId: string;
         /**
          * Search for customers
-         * @description An identifier, or words of a name. 255 characters, as many as either may have.
+         * @description An identifier, or words of a name. 255 characters, as long as either can be.
          */
         CustomerSearch: string;
         /**
          * Customer initialization
-         * @description The customer as your system knows it, and the journey that it enters.
+         * @description The customer as your system knows it, and the journey to enrol it in.
          */
         CustomerInitialization: {
             client_customer_id: components["schemas"]["ClientCustomerId"];
@@ -1430,13 +1451,13 @@ export interface components {
         };
         /**
          * Initialized customer
-         * @description The answer to an initialization.
+         * @description The reply to an initialization.
          */
         InitializedCustomer: {
             customer_id: components["schemas"]["CustomerId"];
             /**
-             * @description Whether this call made the customer; of a dry run, whether it would have. Always false for a publishable key where
-             *     the workspace protects its customers.
+             * @description Whether this call created the customer; in a dry run, whether it would have. Always false for a publishable
+             *     key if the workspace protects its customers.
              */
             created: boolean;
             dry_run?: components["schemas"]["DryRunMark"];
@@ -1466,21 +1487,21 @@ export interface components {
         /**
          * Caught up to
          * Format: date-time
-         * @description Only where the list was asked for oldest first. Null: more is there already, behind `next_cursor`. Else the page is
-         *     the last for now: what was acknowledged by this instant, on whichever replica, is in it or was before it. It is
-         *     about now; with several replicas usually a second ago, and longer ago where that is what they need to agree on the
-         *     order.
+         * @description Only in lists with the oldest first: a watermark. Null means that more is already available after `next_cursor`.
+         *     Otherwise this page is the last for now: everything acknowledged by this instant, on any replica, is in it or in
+         *     an earlier page. It is about now; with several replicas usually a second ago, or longer if they need longer to
+         *     agree on the order.
          */
         CaughtUpTo: string | null;
         /**
          * Custom variables
-         * @description What you want to keep with the event: a JSON object of any JSON values, or one string. Returned equal as a JSON
+         * @description Your own data, stored with the event: a JSON object of any JSON values, or one string. Returned equal as a JSON
          *     value; numbers are doubles. At most 100 top-level names, so that a report can list them.
          */
         CustomVariables: Record<string, unknown> | string;
         /**
          * Event creation
-         * @description An event to save.
+         * @description An event to store.
          */
         EventCreation: {
             journey_id: components["schemas"]["Reference"];
@@ -1490,18 +1511,18 @@ export interface components {
             custom_variables?: components["schemas"]["CustomVariables"];
             /**
              * @description When it happened; the time of arrival if absent. Truncated to the millisecond and returned in UTC. At most
-             *     one hour ahead of the server's clock (else 409 `occurred_at_in_future`): more is a wrong clock.
+             *     one hour ahead of the server's clock (otherwise 409 `occurred_at_in_future`): more means a wrong clock.
              */
             occurred_at?: components["schemas"]["Instant"];
             /**
-             * @description Your own identifier of this message, best a UUIDv7; unique in the workspace for as long as the event is
-             *     kept. It makes a resend safe.
+             * @description The idempotency key: your own identifier of this message, preferably a UUIDv7. Unique in the workspace for
+             *     as long as the event is kept. It makes resends safe.
              */
             message_id?: string;
         };
         /**
          * Created event
-         * @description The answer to an event that is on disk.
+         * @description The reply to an event that is on disk.
          */
         CreatedEvent: {
             /**
@@ -1510,63 +1531,63 @@ export interface components {
              */
             success: true;
             id: components["schemas"]["EventInstanceId"];
-            /** @description Whether this message had been stored before. */
+            /** @description Whether this message was already stored. */
             duplicate: boolean;
             received_at: components["schemas"]["StoredInstant"];
             dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
-         * Mark of a dry run
-         * @description Nothing was stored, because `dry_run=true` asked so; absent otherwise. What would be new has the identifier of 26
-         *     zeros, which nothing ever has.
+         * Dry-run marker
+         * @description Nothing was stored, because the request had `dry_run=true`; absent otherwise. New objects have the placeholder
+         *     identifier of 26 zeros, which is never assigned.
          * @constant
          */
         DryRunMark: true;
         /**
          * Batch of events
-         * @description Events to save together.
+         * @description Events to store together.
          */
         EventBatch: {
-            /** @description The events, in the order in which they are to be stored. */
+            /** @description The events, in the order in which to store them. */
             events: components["schemas"]["EventCreation"][];
         };
         /**
          * Result of a batch
-         * @description What became of the events of a batch; `received` is the sum of the other three numbers.
+         * @description The outcome of each event of a batch; `received` is the sum of the other three counts.
          */
         EventBatchResult: {
             received: components["schemas"]["EventCount"];
             created: components["schemas"]["EventCount"];
             duplicate: components["schemas"]["EventCount"];
             rejected: components["schemas"]["EventCount"];
-            /** @description One result for each event, in the order of the request. */
+            /** @description One result per event, in the order of the request. */
             results: components["schemas"]["EventResult"][];
             dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
          * Number of events
          * Format: int32
-         * @description How many events of the batch.
+         * @description Number of events of the batch.
          */
         EventCount: number;
         /**
          * Result of one event
-         * @description `created` and `duplicate` mean that the event is on disk, now or since an earlier message; `rejected` that it
-         *     was not stored, for the reason that `problem` gives.
+         * @description `created` and `duplicate` mean that the event is on disk, from this message or an earlier one; `rejected` that
+         *     it was not stored, for the reason in `problem`.
          */
         EventResult: {
             /**
-             * @description What became of the event.
+             * @description The outcome.
              * @enum {string}
              */
             status: "created" | "duplicate" | "rejected";
-            /** @description The stored event; null if it was rejected. */
+            /** @description The identifier of the stored event; null if it was rejected. */
             id: string | null;
-            /** @description The sender's own identifier of the message; null if it gave none. */
+            /** @description The sender's own identifier of the message; null if it sent none. */
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When the stored event was received first; null if it was rejected.
+             * @description When the stored event was first received; null if it was rejected.
              */
             received_at: string | null;
             problem?: components["schemas"]["EventProblem"];
@@ -1581,28 +1602,28 @@ export interface components {
              * @description Where the problem is explained, relative to the server.
              */
             type: string;
-            /** @description What the code means; the same every time. */
+            /** @description What the code means; always the same. */
             title: string;
             /**
              * Format: int32
-             * @description The status that the event alone would be answered with.
+             * @description The status that the event would get on its own.
              */
             status: number;
             /** @description What to change. */
             detail: string;
             /**
-             * @description What went wrong, for programs. Stable; new codes may be added.
+             * @description The error, for programs. Stable; new codes may be added.
              * @enum {string}
              */
             code: "journey_not_found" | "customer_not_found" | "customer_erased" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "event_too_large";
         };
         /**
          * Erasure
-         * @description What is left of a customer who was erased.
+         * @description What remains of an erased customer.
          */
         Erasure: {
             customer_id: components["schemas"]["CustomerId"];
-            /** @description Whether whoever is initialized with its `client_customer_id` is a new customer. */
+            /** @description Whether initializing its `client_customer_id` again creates a new customer. */
             may_return: boolean;
             erased_at: components["schemas"]["StoredInstant"];
             /**
@@ -1621,19 +1642,19 @@ export interface components {
          * @description One page of the list of erasures, which has no end.
          */
         ErasurePage: {
-            /** @description The erasures, in their order. */
+            /** @description The erasures, in the order of the list. */
             data: components["schemas"]["Erasure"][];
-            /** @description Where to go on. */
+            /** @description Where to continue. */
             next_cursor: string;
             /**
-             * @description Null: more is there already, behind `next_cursor`. Else what was erased by this instant, on whichever replica,
-             *     is in the page or was before it.
+             * @description Null means that more is already available after `next_cursor`. Otherwise every erasure by this instant, on
+             *     any replica, is in this page or an earlier one.
              */
             caught_up_to: components["schemas"]["CaughtUpTo"];
         };
         /**
          * Event
-         * @description A stored event, with its customer by name as it is now.
+         * @description A stored event, with the current name of its customer.
          */
         Event: {
             id: components["schemas"]["EventInstanceId"];
@@ -1646,71 +1667,71 @@ export interface components {
             custom_variables: Record<string, unknown> | string | null;
             occurred_at: components["schemas"]["StoredInstant"];
             received_at: components["schemas"]["StoredInstant"];
-            /** @description The sender's own identifier of the message; null if it gave none. */
+            /** @description The sender's own identifier of the message; null if it sent none. */
             message_id: string | null;
             /**
-             * @description The key with which it was sent, also one that was revoked since. Null where that is not known: the event was stored
-             *     before this was noted.
+             * @description The key that sent the event, even if it was revoked since. Null if unknown: the event was stored before keys
+             *     were recorded.
              */
             key_id: string | null;
         };
         /**
          * Line of an export of events
-         * @description An event, or what stands in the last line.
+         * @description An event, or the content of the last line.
          */
         EventLine: components["schemas"]["Event"] | components["schemas"]["ExportEnd"];
         /**
          * Line of an export of customers
-         * @description A customer, or what stands in the last line.
+         * @description A customer, or the content of the last line.
          */
         CustomerLine: components["schemas"]["Customer"] | components["schemas"]["ExportEnd"];
         /**
-         * All about a customer
+         * All data of a customer
          * @description Everything that is kept about one customer.
          */
         CustomerExport: {
             /** @description When the export began. */
             exported_at: components["schemas"]["StoredInstant"];
             customer: components["schemas"]["Customer"];
-            /** @description Where it stands in each journey. */
+            /** @description Its standing in each journey. */
             journeys: components["schemas"]["CustomerJourney"][];
-            /** @description Its events in all journeys, in the order of arrival. */
+            /** @description Its events in all journeys, in order of arrival. */
             events: components["schemas"]["Event"][];
-            /** @description What was refused and names its `customer_id`, as long as refusals are kept, the oldest first. */
+            /** @description Rejected requests that name its `customer_id`, for as long as refusals are kept, oldest first. */
             refusals: components["schemas"]["Refusal"][];
-            /** @description What the audit log has about it, the newest first. */
+            /** @description The audit log's entries about it, newest first. */
             audit_entries: components["schemas"]["CustomerAuditEntry"][];
         };
         /**
          * Audit entry about a customer
-         * @description One thing that was done about a customer.
+         * @description One action that concerned a customer.
          */
         CustomerAuditEntry: {
             at: components["schemas"]["StoredInstant"];
             action: components["schemas"]["AuditAction"];
             /**
-             * @description What kind of actor did it.
+             * @description The kind of actor that did it.
              * @enum {string}
              */
             by: "person" | "service_key" | "command_line" | "unknown";
-            /** @description The fields that were changed, as they were; null where there was nothing. */
+            /** @description The changed fields before the change; null if there were none. */
             before: Record<string, unknown> | null;
-            /** @description The same fields as they are since. */
+            /** @description The same fields after the change. */
             after: Record<string, unknown> | null;
         };
         /**
          * Export as CSV
-         * @description A line with the names of the fields, and a line for each item. Where it ends is in the trailer field `Export-End`.
+         * @description A header line with the field names, then one line per item. The trailer field `Export-End` marks the end.
          */
         CsvExport: string;
         /**
          * Last line of an export
-         * @description It says that the export is whole.
+         * @description Confirms that the export is complete.
          */
         ExportEnd: {
             /**
              * Format: int64
-             * @description How many lines are before it.
+             * @description Number of lines before this one.
              */
             end: number;
             /**
@@ -1718,16 +1739,16 @@ export interface components {
              * @enum {string}
              */
             list: "events" | "customers";
-            /** @description The filters of the export, as they were given. */
+            /** @description The filters of the export, as given. */
             filter: {
                 [key: string]: string;
             };
-            /** @description Where the next export goes on. */
+            /** @description Where the next export continues. */
             next_cursor: string;
             /**
              * Format: date-time
-             * @description What was acknowledged by then is in this export, or was behind its cursor; null where its `limit` has left out
-             *     what was there already.
+             * @description A watermark: everything acknowledged by then is in this export, or before its cursor; null if its `limit`
+             *     left out items that already existed.
              */
             caught_up_to: string | null;
         };
@@ -1743,18 +1764,18 @@ export interface components {
         };
         /**
          * Journey status
-         * @description An `active` journey takes customers and events; an `archived` one is only read.
+         * @description An `active` journey accepts customers and events; an `archived` one is read-only.
          * @enum {string}
          */
         JourneyStatus: "active" | "archived";
         /**
          * Journey step
-         * @description A step that reports show.
+         * @description A step as reports show it.
          */
         JourneyStep: {
             /** @description The name of the event that reaches this step; unique among the steps of a journey. */
             event_id: components["schemas"]["Name"];
-            /** @description How reports show the step. */
+            /** @description The step's name in reports. */
             name: components["schemas"]["Name"];
         };
         /**
@@ -1764,27 +1785,27 @@ export interface components {
         GivenJourneyStep: {
             /** @description The name of the event that reaches this step; unique among the steps of a journey. */
             event_id: components["schemas"]["Name"];
-            /** @description How reports show the step. */
+            /** @description The step's name in reports. */
             name: components["schemas"]["GivenName"];
         };
         /**
          * Given journey steps
-         * @description The steps in their order. 100 are more than a report can show side by side.
+         * @description The steps in order. 100 are more than a report can show side by side.
          */
         GivenJourneySteps: components["schemas"]["GivenJourneyStep"][];
         /**
          * Journey steps
-         * @description The steps in their order. 100 are more than a report can show side by side.
+         * @description The steps in order. 100 are more than a report can show side by side.
          */
         JourneySteps: components["schemas"]["JourneyStep"][];
         /**
          * Journey description
-         * @description For the people who read reports. May be empty; 2,000 characters, a page of text.
+         * @description For the people who read reports. Can be empty; 2,000 characters are a page of text.
          */
         JourneyDescription: string;
         /**
          * Journey creation
-         * @description A journey to make.
+         * @description A journey to create.
          */
         JourneyCreation: {
             name: components["schemas"]["GivenName"];
@@ -1818,19 +1839,20 @@ export interface components {
         /**
          * Days of retention
          * Format: int32
-         * @description So many days events are kept, of 24 hours each, from when they were received; null: for ever. Of a workspace and its
-         *     journey the shorter time holds.
+         * @description Retention period in days of 24 hours, from when an event is received; null keeps events for ever. If a workspace
+         *     and its journey both have one, the shorter applies.
          */
         RetentionDays: number | null;
         /**
          * Since when events are kept
          * Format: date-time
-         * @description What was received before this instant has aged: it is gone, or goes now, and is in no count. Null where nothing has.
+         * @description Events received before this instant are beyond the retention period: they are removed, or being removed, and in
+         *     no count. Null if no event is.
          */
         EventsSince: string | null;
         /**
          * Preview of a retention
-         * @description What a time to keep would remove now.
+         * @description What a retention period would remove now.
          */
         RetentionPreview: {
             before: components["schemas"]["StoredInstant"];
@@ -1839,34 +1861,34 @@ export interface components {
             more_events: boolean;
             /**
              * Format: date-time
-             * @description When the oldest event was received that would be kept; null where none would, or where none is found within two
+             * @description When the oldest event that would be kept was received; null if none would, or if none is found within two
              *     seconds.
              */
             oldest_kept_at: string | null;
         };
         /**
          * Confirmation of a removal
-         * @description What is to be removed, by its name.
+         * @description The name of what to remove, as confirmation.
          */
         RemovalConfirmation: {
-            /** @description Its name as it is now. */
+            /** @description Its current name. */
             name: components["schemas"]["Name"];
         };
         /**
          * Number of events to be removed
          * Format: int64
-         * @description How many events are removed. Counting ends after two seconds; `more_events` says so.
+         * @description Number of events to remove. Counting stops after two seconds; `more_events` says so.
          */
         RemovedEvents: number;
         /**
          * Removal of a journey
-         * @description How much goes with a journey.
+         * @description What is removed with a journey.
          */
         JourneyRemoval: {
             journey_id: components["schemas"]["JourneyId"];
             /**
              * Format: int64
-             * @description How many customers take part in it.
+             * @description How many customers are enrolled in it.
              */
             enrolments: number;
             events: components["schemas"]["RemovedEvents"];
@@ -1886,33 +1908,34 @@ export interface components {
         /**
          * Duration
          * Format: duration
-         * @description As ISO 8601 writes a duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length
-         *     and are refused.
+         * @description An ISO 8601 duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length and
+         *     are rejected.
          */
         Duration: string;
         /**
          * Step number
          * Format: int32
-         * @description The place of a step in its journey, from 1.
+         * @description The position of a step in its journey, from 1.
          */
         StepNumber: number;
         /**
          * Count
          * Format: int64
-         * @description How many.
+         * @description A count.
          */
         Count: number;
         /**
          * Share
          * Format: double
-         * @description A part of a whole, from 0 to 1; null of nothing.
+         * @description A fraction from 0 to 1; null if the whole is zero.
          */
         Share: number | null;
         /**
          * Recomputing
-         * @description Null where the numbers are of the journey's steps as they are now. Otherwise the steps were changed: all is being counted
-         *     anew, `done` of `total` customers so far, and the numbers are those from before. That a store is new to reports is told
-         *     by `as_of` alone, which is null or behind until all that it holds is counted.
+         * @description Null if the numbers are for the current steps of the journey. Otherwise the steps were changed and everything is
+         *     being recomputed, `done` of `total` customers so far, and the numbers are those from before the change. A store
+         *     that is new to reports shows this only by `as_of`, which is null or behind until everything in the store is
+         *     counted.
          */
         Recomputing: {
             done: components["schemas"]["Count"];
@@ -1921,31 +1944,32 @@ export interface components {
         /**
          * As of
          * Format: date-time
-         * @description Every event acknowledged up to this instant is in the numbers. Null before that is so for any instant.
+         * @description A watermark: every event acknowledged up to this instant is in the numbers. Null until that holds for any
+         *     instant.
          */
         AsOf: string | null;
         /**
          * Times to a step
-         * @description How long those who reached a step took from the step before, for the first step from their entry. Exact: where a percentile
-         *     falls between two customers, it lies between their times in proportion.
+         * @description How long the customers that reached a step took from the previous step, or from entry for the first step. Exact:
+         *     a percentile between two customers is interpolated linearly.
          */
         StepTimes: {
-            /** @description Of how many customers. */
+            /** @description Number of customers. */
             n: components["schemas"]["Count"];
             /**
              * Format: double
-             * @description Half of them took no longer, in milliseconds. Null of nobody.
+             * @description The median in milliseconds; null if there are no customers.
              */
             median_ms: number | null;
             /**
              * Format: double
-             * @description Nine of ten took no longer, in milliseconds. Null of nobody.
+             * @description The 90th percentile in milliseconds; null if there are no customers.
              */
             p90_ms: number | null;
         };
         /**
          * Step of a report
-         * @description What a report says of one step.
+         * @description One step of a report.
          */
         JourneyReportStep: {
             step: components["schemas"]["StepNumber"];
@@ -1953,11 +1977,11 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description How many customers have reached the step; with a window, within it. */
             reached: components["schemas"]["Count"];
-            /** @description What part of `enrolled` that is. */
+            /** @description `reached` as a share of `enrolled`. */
             of_enrolled: components["schemas"]["Share"];
-            /** @description What part that is of those who reached the step before; of `enrolled` for the first step. */
+            /** @description `reached` as a share of the customers that reached the previous step; of `enrolled` for the first step. */
             of_previous: components["schemas"]["Share"];
-            /** @description How many have reached the step before (or are enrolled, for the first step) and not this one. */
+            /** @description How many have reached the previous step (or are enrolled, for the first step) but not this one. */
             not_reached: components["schemas"]["Count"];
             /**
              * Format: int64
@@ -1966,10 +1990,14 @@ export interface components {
             waiting: number | null;
             /**
              * Format: int64
-             * @description How many of `not_reached` have no time left. Null without a window, and for the first step.
+             * @description How many of `not_reached` have dropped off: their window has closed. Null without a window, and for the
+             *     first step.
              */
             dropped: number | null;
-            /** @description How many have done the step without those before it, and so have not reached it, whatever the window. */
+            /**
+             * @description How many have completed the step without the steps before it, and so have not reached it, whatever the
+             *     window.
+             */
             out_of_order: components["schemas"]["Count"];
             times: components["schemas"]["StepTimes"];
         };
@@ -1979,9 +2007,9 @@ export interface components {
          */
         JourneyReport: {
             journey_id: components["schemas"]["JourneyId"];
-            /** @description How many customers entered the journey, of those whom the filters let through. */
+            /** @description How many customers that match the filters entered the journey. */
             enrolled: components["schemas"]["Count"];
-            /** @description The steps in their order; those that the numbers are of, while `recomputing`. */
+            /** @description The steps in order; while `recomputing`, those that the numbers are for. */
             steps: components["schemas"]["JourneyReportStep"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
@@ -1989,7 +2017,7 @@ export interface components {
         };
         /**
          * Cohort
-         * @description Those who entered the journey in one period.
+         * @description The customers that entered the journey in one period.
          */
         JourneyCohort: {
             starts_at: components["schemas"]["StoredInstant"];
@@ -1998,17 +2026,17 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description How many have reached each step. */
             reached: components["schemas"]["Count"][];
-            /** @description Whether the period is over, and with a window nobody of the cohort has time left. */
+            /** @description Whether the period is over and, with a window, every customer's window has closed. */
             complete: boolean;
         };
         /**
          * Journey trend
-         * @description How the cohorts of a journey come along.
+         * @description The report of a journey by cohort.
          */
         JourneyTrend: {
             journey_id: components["schemas"]["JourneyId"];
             steps: components["schemas"]["JourneySteps"];
-            /** @description The cohorts, the earliest first. */
+            /** @description The cohorts, earliest first. */
             cohorts: components["schemas"]["JourneyCohort"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
@@ -2016,51 +2044,51 @@ export interface components {
         };
         /**
          * Distribution of times to a step
-         * @description How long customers take from one step to the next.
+         * @description How long customers take to reach a step.
          */
         JourneyStepTimes: {
             journey_id: components["schemas"]["JourneyId"];
             step: components["schemas"]["StepNumber"];
             times: components["schemas"]["StepTimes"];
-            /** @description The classes, the shortest times first. */
+            /** @description The buckets of the histogram, shortest times first. */
             classes: components["schemas"]["StepTimeClass"][];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
         };
         /**
-         * Class of times
-         * @description How many took so long.
+         * Bucket of times
+         * @description One bucket of the histogram.
          */
         StepTimeClass: {
-            /** @description So many milliseconds or more. */
+            /** @description The lower bound in milliseconds, inclusive. */
             from_ms: components["schemas"]["Count"];
             /**
              * Format: int64
-             * @description Fewer than so many; null is no bound.
+             * @description The upper bound in milliseconds, exclusive; null means no bound.
              */
             to_ms: number | null;
             count: components["schemas"]["Count"];
         };
         /**
          * Customer in a journey
-         * @description A customer, and how far it has come in the journey.
+         * @description A customer, and its standing in the journey.
          */
         JourneyCustomer: {
             customer_id: components["schemas"]["CustomerId"];
             client_customer_id: components["schemas"]["ClientCustomerId"];
             customer_type: components["schemas"]["CustomerType"];
             customer_name: components["schemas"]["Name"];
-            /** @description When it entered the journey. */
+            /** @description When the customer entered the journey. */
             entered_at: components["schemas"]["StoredInstant"];
             /**
              * Format: int32
-             * @description How many steps it has reached, whatever the window.
+             * @description How many steps the customer has reached, whatever the window.
              */
             reached: number;
-            /** @description When it reached each of them. */
+            /** @description When the customer reached each of them. */
             reached_at: components["schemas"]["StoredInstant"][];
-            /** @description The steps that it has done without those before them. */
+            /** @description The steps that the customer has completed without the steps before them. */
             out_of_order: components["schemas"]["StepNumber"][];
         };
         /**
@@ -2074,7 +2102,7 @@ export interface components {
         };
         /**
          * Step of a customer
-         * @description Whether a customer has reached a step, and by what.
+         * @description Whether a customer has reached a step, and with which event.
          */
         CustomerJourneyStep: {
             step: components["schemas"]["StepNumber"];
@@ -2082,17 +2110,17 @@ export interface components {
             name: components["schemas"]["Name"];
             /**
              * Format: date-time
-             * @description When the event that filled the step occurred. Null where it is not reached.
+             * @description When the event that reached the step occurred. Null if the step is not reached.
              */
             reached_at: string | null;
-            /** @description The `id` of the event that filled the step. Null where it is not reached. */
+            /** @description The `id` of the event that reached the step. Null if the step is not reached. */
             reached_by: string | null;
-            /** @description Whether the customer has done the step without those before it, and so has not reached it. */
+            /** @description Whether the customer has completed the step without the steps before it, and so has not reached it. */
             out_of_order: boolean;
         };
         /**
          * Journey of a customer
-         * @description Where a customer stands in a journey.
+         * @description A customer's standing in a journey.
          */
         CustomerJourney: {
             journey_id: components["schemas"]["JourneyId"];
@@ -2100,7 +2128,7 @@ export interface components {
             status: components["schemas"]["JourneyStatus"];
             /** @description When the customer entered the journey. */
             entered_at: components["schemas"]["StoredInstant"];
-            /** @description The steps in their order. */
+            /** @description The steps in order. */
             steps: components["schemas"]["CustomerJourneyStep"][];
             as_of: components["schemas"]["AsOf"];
             recomputing: components["schemas"]["Recomputing"];
@@ -2116,129 +2144,131 @@ export interface components {
         };
         /**
          * Refusal identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         RefusalId: string;
         /**
          * Refusal code
-         * @description The code of a problem, of this version of the contract or another.
+         * @description The code of a problem, in this or another version of the contract.
          */
         RefusalCode: string;
         /**
          * Refused operation
-         * @description An operation of which refusals are kept. More may be added.
+         * @description An operation whose refusals are kept. More may be added.
          * @enum {string}
          */
         RefusedOperation: "initializeCustomer" | "createEvent" | "createEvents";
         /**
          * Refusal
-         * @description A request, or an event of a batch, that was refused for its content.
+         * @description A request, or an event of a batch, that was rejected for its content.
          */
         Refusal: {
             refusal_id: components["schemas"]["RefusalId"];
             received_at: components["schemas"]["StoredInstant"];
-            /** @description The `X-Request-Id` of the request; all refused events of a batch have the same. */
+            /** @description The `X-Request-Id` of the request; all rejected events of a batch share it. */
             request_id: string;
             key_id: components["schemas"]["KeyId"];
             operation: components["schemas"]["RefusedOperation"];
             /**
              * Format: int32
-             * @description The status that it was answered with; of an event of a batch, the one that it would have alone.
+             * @description The status of the reply; for an event of a batch, the status that it would get on its own.
              */
             status: number;
             code: components["schemas"]["ProblemCode"];
-            /** @description With 400 every fault of form, as the problem had them. Empty for all else. */
+            /** @description With 400, every fault of form, as in the problem. Otherwise empty. */
             errors: components["schemas"]["Fault"][];
             /**
              * Format: int32
-             * @description At least so many faults are not in `errors`.
+             * @description At least this many faults are not in `errors`.
              */
             errors_omitted: number;
             /**
              * Format: int32
-             * @description Its place in the batch, from 0; null where it was the whole request.
+             * @description Its position in the batch, from 0; null if the whole request was rejected.
              */
             item: number | null;
-            /** @description The journey that it names; null where it names none that could be one. */
+            /** @description The journey that it names; null if it names none that is well formed. */
             journey_id: string | null;
-            /** @description The customer that it names; null where it names none that could be one. */
+            /** @description The customer that it names; null if it names none that is well formed. */
             customer_id: string | null;
-            /** @description The name of the event; null where it has none that could be one. */
+            /** @description The name of the event; null if it has none that is well formed. */
             event_id: string | null;
             /**
-             * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB, which
-             *     `sent_bytes` tells, the first 16 KiB, of a list only the items that are whole in it.
+             * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB (see
+             *     `sent_bytes`), the first 16 KiB; of a list only the items that are whole within them.
              *
-             *     Secrets are not kept. `[redacted by Cairn]` replaces, also in JSON inside strings, up to four strings deep:
+             *     Secrets are redacted. `[redacted by Cairn]` replaces them, also in JSON inside strings, up to four strings
+             *     deep:
              *
-             *     - service keys and one-time tokens of this server, wherever they stand;
-             *     - every text in the value of a field whose name has a word for a secret: `password`, `passphrase`, `passcode`, `pwd`,
-             *       `secret`, `credentials`, `authorization`, or at its end `token`, `api_key`, `service_key`, `access_key`,
-             *       `private_key`, in any case and with any separators, or is `pass`, `auth` or `tokens`. `password_strength`,
-             *       `token_type` and `total_tokens` are not such names. The name may also stand beside the value:
-             *       `{"name": "password", "value": "…"}`;
-             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of a URL, and
-             *       the value of a query or form parameter with such a name.
+             *     - service keys and one-time tokens of this server, anywhere;
+             *     - every text in the value of a field with a secret's name: one that contains the word `password`,
+             *       `passphrase`, `passcode`, `pwd`, `secret`, `credentials` or `authorization`, ends with `token`, `api_key`,
+             *       `service_key`, `access_key` or `private_key`, in any case and with any separators, or is `pass`, `auth` or
+             *       `tokens`. `password_strength`, `token_type` and `total_tokens` are not such names. The name can also stand
+             *       beside the value: `{"name": "password", "value": "…"}`;
+             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of
+             *       a URL, and the value of a query or form parameter with such a name.
              *
-             *     Numbers, booleans and null stay. A request of which something was replaced cannot be replayed.
+             *     Numbers, booleans and null are kept. A request with redactions cannot be replayed.
              *
-             *     Once a customer is erased or a journey removed, requests that name it anywhere are removed; so are those that were
-             *     cut in the middle of an object, because the rest may have named it.
+             *     When a customer is erased or a journey removed, requests that name it anywhere are removed. So are requests
+             *     that were truncated in the middle of an object, because the rest may have named it.
              */
             sent: string;
             /**
              * Format: int32
-             * @description How many bytes of UTF-8 were sent.
+             * @description Number of UTF-8 bytes that were sent.
              */
             sent_bytes: number;
             /**
              * Format: int64
-             * @description So many more of the same key, code, operation, field, journey and event name came after it within a minute and are
-             *     not kept.
+             * @description How many more refusals with the same key, code, operation, field, journey and event name followed within a
+             *     minute and were not kept.
              */
             left_out: number;
-            /** @description What became of it when it was last sent again; null where it never was. */
+            /** @description The result of its latest replay; null if it was never replayed. */
             replay: components["schemas"]["RefusalReplayed"];
         };
         /**
-         * Sums of refusals
-         * @description What was refused in a span, by what is wrong.
+         * Summary of refusals
+         * @description The refusals in a time span, by what is wrong.
          */
         RefusalSummary: {
             from: components["schemas"]["StoredInstant"];
             to: components["schemas"]["StoredInstant"];
             count: components["schemas"]["Count"];
-            /** @description So many of them are not kept. */
+            /** @description How many of them are not kept. */
             left_out: components["schemas"]["Count"];
-            /** @description How many in each period, the earliest first. */
+            /** @description The count of each period, earliest first. */
             counts: components["schemas"]["Count"][];
             /** @description The groups, the one with the most refusals first. */
             groups: components["schemas"]["RefusalGroup"][];
-            /** @description How many groups there are beyond these. */
+            /** @description The number of further groups. */
             groups_omitted: components["schemas"]["Count"];
-            /** @description How many in all, by what was refused. */
+            /** @description The total, by what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
-            /** @description How many in each period, by what was refused, the earliest first. */
+            /** @description The counts of each period, by what was rejected, earliest first. */
             period_kinds: components["schemas"]["RefusalKinds"][];
             /**
-             * @description Refusals that are only counted, by code and key, the most frequent first: what came faster than refusals are kept,
-             *     and what is never kept. They are in `count`, `left_out`, `counts` and `kinds` and in no group.
+             * @description Refusals that are only counted, by code and key, the most frequent first: those that came faster than
+             *     refusals are kept, and those that are never kept. They are in `count`, `left_out`, `counts` and `kinds`, but
+             *     in no group.
              */
             unsaved: components["schemas"]["UnsavedRefusals"][];
         };
         /**
          * Refusals by kind
-         * @description How many refusals there are, by what was refused.
+         * @description Number of refusals, by what was rejected.
          */
         RefusalKinds: {
             /**
-             * @description Events that were refused for what they refer to, alone or in a batch. `getActivity` counts them as `rejected`; it
-             *     also counts those that are not kept here, for example of customers who were erased.
+             * @description Events that were rejected for what they refer to, alone or in a batch. `getActivity` counts them as
+             *     `rejected`; it also counts events that are not kept here, for example those of erased customers.
              */
             events: components["schemas"]["Count"];
             /**
-             * @description Requests to `createEvent` and `createEvents` that were refused as a whole, before anybody looked at what their events
-             *     refer to. No event of them is in the counts of `getActivity`.
+             * @description Requests to `createEvent` and `createEvents` that were rejected as a whole, before the references of their
+             *     events were checked. `getActivity` counts none of their events.
              */
             requests: components["schemas"]["Count"];
             /** @description Requests to `initializeCustomer`. */
@@ -2246,69 +2276,69 @@ export interface components {
         };
         /**
          * Refusals without content
-         * @description Refusals of one code and one key of which nothing is kept but their number.
+         * @description Refusals with one code and one key that are only counted.
          */
         UnsavedRefusals: {
             code: components["schemas"]["ProblemCode"];
             key_id: components["schemas"]["KeyId"];
             count: components["schemas"]["Count"];
             first_at: components["schemas"]["StoredInstant"];
-            /** @description When the last one came, to within a minute. */
+            /** @description When the latest one arrived, to within a minute. */
             last_at: components["schemas"]["StoredInstant"];
-            /** @description By what was refused. */
+            /** @description By what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
         };
         /**
          * Group of refusals
-         * @description Refusals of one code, one field and one key.
+         * @description Refusals with one code, one field and one key.
          */
         RefusalGroup: {
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description The field of the first fault: its JSON Pointer, of an event of a batch without its place there, or `?` and the name of
-             *     a parameter; its beginning where it is longer. Null where it is about no field.
+             * @description The field of the first fault: its JSON Pointer (for an event of a batch, within the event), or `?` and the
+             *     name of a parameter; truncated if it is longer. Null if the fault concerns no field.
              */
             field: string | null;
             key_id: components["schemas"]["KeyId"];
             count: components["schemas"]["Count"];
-            /** @description So many of them are not kept. */
+            /** @description How many of them are not kept. */
             left_out: components["schemas"]["Count"];
             first_at: components["schemas"]["StoredInstant"];
             last_at: components["schemas"]["StoredInstant"];
-            /** @description The last one that is kept. */
+            /** @description The latest one that is kept. */
             example_id: components["schemas"]["RefusalId"];
-            /** @description What the first fault of the example says; null where it has none. */
+            /** @description The detail of the example's first fault; null if it has none. */
             detail: string | null;
-            /** @description How many in each period, the earliest first. */
+            /** @description The count of each period, earliest first. */
             counts: components["schemas"]["Count"][];
-            /** @description By what was refused. */
+            /** @description By what was rejected. */
             kinds: components["schemas"]["RefusalKinds"];
         };
         /**
-         * Refusal that was sent again
-         * @description When, and what became of it.
+         * Replayed refusal
+         * @description When it was replayed, and the result.
          */
         RefusalReplayed: {
             at: components["schemas"]["StoredInstant"];
             outcome: components["schemas"]["RefusalReplayOutcome"];
-            /** @description The event, or the customer; null where there is none, or several. */
+            /** @description The event or the customer; null if there is none, or several. */
             id: string | null;
-            /** @description Why it was refused again; null where it was not. */
+            /** @description Why it was rejected again; null if it was not. */
             code: string | null;
         } | null;
         /**
-         * Outcome of sending again
-         * @description `replayed`: it is stored now. `duplicate`: it was stored before. `refused`: again, and why `code` says. `incomplete`: it
-         *     is kept only in part or without its secrets, and cannot be sent.
+         * Outcome of a replay
+         * @description `replayed`: stored now. `duplicate`: already stored. `refused`: rejected again, with the given `code`.
+         *     `incomplete`: kept only in part or without its secrets, and cannot be sent.
          * @enum {string}
          */
         RefusalReplayOutcome: "replayed" | "duplicate" | "refused" | "incomplete";
         /**
-         * Refusals to be sent again
-         * @description One refusal, or a filter as that of `listRefusals`. All that is given must hold.
+         * Refusals to replay
+         * @description One refusal, or a filter as in `listRefusals`. All given fields must match.
          */
         RefusalReplay: {
-            /** @description Only this refusal. One that does not exist is 404. */
+            /** @description Only this refusal. One that does not exist gives 404. */
             refusal_id?: components["schemas"]["Reference"];
             code?: components["schemas"]["RefusalCode"];
             operation?: components["schemas"]["RefusedOperation"];
@@ -2322,12 +2352,12 @@ export interface components {
         /**
          * Number of refusals
          * Format: int32
-         * @description How many of the refusals of this call.
+         * @description Number of refusals in this call.
          */
         RefusalReplayCount: number;
         /**
          * Code of refusals that still fail
-         * @description How many of them were refused again by one code.
+         * @description How many were rejected again with one code.
          */
         RefusalReplayCode: {
             code: components["schemas"]["RefusalCode"];
@@ -2335,28 +2365,28 @@ export interface components {
         };
         /**
          * Result of one refusal
-         * @description What became of it, or would.
+         * @description What happened to it, or would happen.
          */
         RefusalReplayResult: {
             refusal_id: components["schemas"]["RefusalId"];
             outcome: components["schemas"]["RefusalReplayOutcome"];
-            /** @description The event, or the customer; null where there is none, or several. */
+            /** @description The event or the customer; null if there is none, or several. */
             id: string | null;
-            /** @description Why it was refused again; null where it was not. */
+            /** @description Why it was rejected again; null if it was not. */
             code: string | null;
         };
         /**
-         * Results of sending again
-         * @description What became of the refusals of a call; their number is the sum of the four.
+         * Results of a replay
+         * @description The outcome of each refusal of a call; the four counts add up to their number.
          */
         RefusalReplayResults: {
             replayed: components["schemas"]["RefusalReplayCount"];
             duplicate: components["schemas"]["RefusalReplayCount"];
             refused: components["schemas"]["RefusalReplayCount"];
             incomplete: components["schemas"]["RefusalReplayCount"];
-            /** @description Of those that were refused again, how many by which code, the most frequent first. */
+            /** @description The codes of those that were rejected again, with their counts, the most frequent first. */
             codes: components["schemas"]["RefusalReplayCode"][];
-            /** @description One result for each, in the order in which they were received. */
+            /** @description One result per refusal, in the order in which they were received. */
             results: components["schemas"]["RefusalReplayResult"][];
             next_cursor: components["schemas"]["NextCursor"];
             dry_run?: components["schemas"]["DryRunMark"];
@@ -2372,7 +2402,7 @@ export interface components {
         };
         /**
          * Counts of events
-         * @description How many events were sent, by what became of them.
+         * @description Number of events that were sent, by outcome.
          */
         ActivityCounts: {
             created: components["schemas"]["Count"];
@@ -2381,7 +2411,7 @@ export interface components {
         };
         /**
          * Period of activity
-         * @description How many events arrived in one period.
+         * @description Number of events that arrived in one period.
          */
         ActivityPeriod: {
             starts_at: components["schemas"]["StoredInstant"];
@@ -2391,9 +2421,9 @@ export interface components {
         };
         /**
          * Group of activity
-         * @description How many events of one journey, name or key arrived in the whole span. The field that it is grouped by says which;
-         *     it is null for what belongs to none (a journey that does not exist; names beyond the first 1,000 combinations of journey,
-         *     name and key in thirty days), and the other two are null always.
+         * @description Number of events of one journey, event name or key that arrived in the whole span. Only the field that the
+         *     groups are by is set. It too is null in the group of everything that belongs to none (a journey that does not
+         *     exist; names beyond the first 1,000 combinations of journey, name and key in thirty days).
          */
         ActivityGroup: {
             /** @description The journey. */
@@ -2406,14 +2436,14 @@ export interface components {
             duplicate: components["schemas"]["Count"];
             rejected: components["schemas"]["Count"];
             /**
-             * @description The minute in which the last one arrived. Where more have arrived after `to`, it may be the start of the last
-             *     period with one instead.
+             * @description The minute of the latest arrival. If more events arrived after `to`, it may be the start of the last period
+             *     with an event instead.
              */
             last_at: components["schemas"]["StoredInstant"];
         };
         /**
          * Activity
-         * @description How many events arrived.
+         * @description Number of events that arrived.
          */
         Activity: {
             /** @description The start of the first period. */
@@ -2425,75 +2455,75 @@ export interface components {
              * @enum {string}
              */
             by: "minute" | "hour" | "day";
-            /** @description Since when counts of this kind are kept. */
+            /** @description Since when counts at this resolution are kept. */
             kept_from: components["schemas"]["StoredInstant"];
             total: components["schemas"]["ActivityCounts"];
-            /** @description All periods of the span, the earliest first. */
+            /** @description All periods of the span, earliest first. */
             periods: components["schemas"]["ActivityPeriod"][];
             /** @description The groups, the one with the most events first. */
             groups: components["schemas"]["ActivityGroup"][];
-            /** @description How many groups there are beyond these. */
+            /** @description The number of further groups. */
             groups_omitted: components["schemas"]["Count"];
         };
         /**
          * Workspace identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         WorkspaceId: string;
         /**
          * Person identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         PersonId: string;
         /**
          * Session identifier
-         * @description Given by Cairn, opaque, never reused. It opens nothing.
+         * @description Assigned by Cairn; opaque, never reused. It gives access to nothing.
          */
         SessionId: string;
         /**
          * Invitation identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         InvitationId: string;
         /**
          * Key identifier
-         * @description Given by Cairn, opaque, never reused. It is not the key.
+         * @description Assigned by Cairn; opaque, never reused. It is not the key itself.
          */
         KeyId: string;
         /**
          * Audit entry identifier
-         * @description Given by Cairn, opaque, never reused.
+         * @description Assigned by Cairn; opaque, never reused.
          */
         AuditEntryId: string;
         /**
          * Role
-         * @description What a member may do in a workspace. A `viewer` reads, an `admin` changes, an `owner` also decides about owners.
+         * @description What a member can do in a workspace. A `viewer` reads, an `admin` changes, an `owner` also manages owners.
          * @enum {string}
          */
         Role: "owner" | "admin" | "viewer";
         /**
          * Email
          * Format: email
-         * @description An email address in ASCII: a local part of up to 64 characters that needs no quotes, and a domain of two labels
-         *     or more, each of up to 63 (another alphabet as `xn--…`). Two that differ in letter case are the same. 254
-         *     characters are the most that mail can carry.
+         * @description An email address in ASCII: a local part of up to 64 characters that needs no quotes, and a domain of at least
+         *     two labels of up to 63 characters each (other alphabets as `xn--…`). Addresses that differ only in letter case
+         *     are the same. 254 characters are the most that mail can carry.
          */
         Email: string;
         /**
          * New password
          * Format: password
-         * @description 12 characters or more; any characters, for example four words. 256 are more than anybody types.
+         * @description At least 12 characters of any kind, for example four words. 256 are more than anybody types.
          */
         NewPassword: string;
         /**
          * Given password
          * Format: password
-         * @description A password as it was typed.
+         * @description A password as typed.
          */
         GivenPassword: string;
         /**
          * Token of a link
-         * @description What stands behind `#token=` in a one-time link.
+         * @description What follows `#token=` in a one-time link.
          */
         LinkToken: string;
         /**
@@ -2508,7 +2538,7 @@ export interface components {
          * @description Whether the server has been set up.
          */
         Setup: {
-            /** @description Whether anybody has an account. The first one is made by a setup link. */
+            /** @description Whether anybody has an account. The first one is created by a setup link. */
             has_accounts: boolean;
         };
         /**
@@ -2516,22 +2546,22 @@ export interface components {
          * @description What a setup link is for.
          */
         SetupLink: {
-            /** @description The workspace that the person will own; null if one is to be made. */
+            /** @description The workspace that the person will own; null if one is to be created. */
             workspace_name: string | null;
             expires_at: components["schemas"]["StoredInstant"];
         };
         /**
          * Setup
-         * @description The first person, and what to make with it.
+         * @description The first person, and what to create with it.
          */
         SetupRequest: {
             token: components["schemas"]["LinkToken"];
             name: components["schemas"]["GivenName"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
-            /** @description The workspace to make; needed unless the link is for one that exists. */
+            /** @description The workspace to create; required unless the link is for an existing one. */
             workspace_name?: components["schemas"]["GivenName"];
-            /** @description A journey to make in it. */
+            /** @description A journey to create in it. */
             journey_name?: components["schemas"]["GivenName"];
         };
         /**
@@ -2539,13 +2569,13 @@ export interface components {
          * @description Email and password.
          */
         SignInRequest: {
-            /** @description The email address; letter case does not matter. */
+            /** @description The email address, in any letter case. */
             email: string;
             password: components["schemas"]["GivenPassword"];
         };
         /**
          * Change of password
-         * @description The password so far, and the new one.
+         * @description The current password and the new one.
          */
         PasswordChange: {
             current_password: components["schemas"]["GivenPassword"];
@@ -2560,14 +2590,14 @@ export interface components {
         };
         /**
          * Name of a workspace
-         * @description How a workspace is called.
+         * @description The name of a workspace.
          */
         WorkspaceNaming: {
             name: components["schemas"]["Name"];
         };
         /**
          * Person
-         * @description Somebody who signs in.
+         * @description A person who can sign in.
          */
         Person: {
             person_id: components["schemas"]["PersonId"];
@@ -2585,13 +2615,13 @@ export interface components {
         };
         /**
          * Protection of customers
-         * @description Whether publishable keys neither rename a known customer nor learn who is one. On in a new workspace; off in one
-         *     that is older than this setting, until an owner turns it on.
+         * @description Whether publishable keys can neither rename a known customer nor find out who is one. On in a new workspace; off
+         *     in a workspace older than this setting, until an owner turns it on.
          */
         ProtectCustomers: boolean;
         /**
          * Workspace
-         * @description A workspace, and the role in it of who asks.
+         * @description A workspace, and the caller's role in it.
          */
         Workspace: {
             workspace_id: components["schemas"]["WorkspaceId"];
@@ -2604,25 +2634,25 @@ export interface components {
         };
         /**
          * Status of a workspace
-         * @description An `active` workspace takes customers and events; an `archived` one is only read.
+         * @description An `active` workspace accepts customers and events; an `archived` one is read-only.
          * @enum {string}
          */
         WorkspaceStatus: "active" | "archived";
         /**
          * Removal of a workspace
-         * @description How much goes with a workspace.
+         * @description What is removed with a workspace.
          */
         WorkspaceRemoval: {
             workspace_id: components["schemas"]["WorkspaceId"];
             journeys: components["schemas"]["RemovedCount"];
-            /** @description How many customers, as far as they are counted. */
+            /** @description How many customers, as far as they were counted. */
             customers: components["schemas"]["RemovedCount"];
             /** @description Whether there are more than `customers`. */
             more_customers: boolean;
             events: components["schemas"]["RemovedEvents"];
             /** @description Whether there are more than `events`. */
             more_events: boolean;
-            /** @description How many service keys, those that have ended too. */
+            /** @description How many service keys, including those that have ended. */
             keys: components["schemas"]["RemovedCount"];
             members: components["schemas"]["RemovedCount"];
             dry_run?: components["schemas"]["DryRunMark"];
@@ -2630,12 +2660,12 @@ export interface components {
         /**
          * Removed
          * Format: int64
-         * @description How many of them.
+         * @description A count of removed objects.
          */
         RemovedCount: number;
         /**
          * Membership
-         * @description A workspace of which the person is a member.
+         * @description A workspace that the person is a member of.
          */
         Membership: {
             workspace_id: components["schemas"]["WorkspaceId"];
@@ -2645,13 +2675,13 @@ export interface components {
         };
         /**
          * Session
-         * @description Somebody who is signed in.
+         * @description A person who is signed in.
          */
         Session: {
             person: components["schemas"]["Person"];
-            /** @description The workspaces of the person, by name; 500 at the most. */
+            /** @description The workspaces of the person, by name; at most 500. */
             workspaces: components["schemas"]["Membership"][];
-            /** @description Whether who owns a workspace may make others. Where it is false only operators do (`CAIRN_ACCOUNTS=operator`). */
+            /** @description Whether owners of a workspace can create others. If false, only operators can (`CAIRN_ACCOUNTS=operator`). */
             owners_make_workspaces: boolean;
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
@@ -2659,18 +2689,18 @@ export interface components {
         };
         /**
          * Open session
-         * @description A session of the person who asks.
+         * @description A session of the caller.
          */
         OpenSession: {
             session_id: components["schemas"]["SessionId"];
-            /** @description What the browser called itself when it signed in, for example `Firefox on Linux`; null if that is not known. */
+            /** @description What the browser called itself when it signed in, for example `Firefox on Linux`; null if unknown. */
             browser: string | null;
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it was last used, to the minute. */
             last_used_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
             expires_at: components["schemas"]["StoredInstant"];
-            /** @description Whether the request that asks carries it. */
+            /** @description Whether it is the session of this request. */
             current: boolean;
         };
         /**
@@ -2716,7 +2746,7 @@ export interface components {
             invitation_id: components["schemas"]["InvitationId"];
             email: components["schemas"]["Email"];
             role: components["schemas"]["Role"];
-            /** @description The name of the member who invited. */
+            /** @description The name of the member who sent it. */
             invited_by: components["schemas"]["Name"];
             created_at: components["schemas"]["StoredInstant"];
             expires_at: components["schemas"]["StoredInstant"];
@@ -2729,7 +2759,7 @@ export interface components {
             invitation_id: components["schemas"]["InvitationId"];
             email: components["schemas"]["Email"];
             role: components["schemas"]["Role"];
-            /** @description The name of the member who invited. */
+            /** @description The name of the member who sent it. */
             invited_by: components["schemas"]["Name"];
             created_at: components["schemas"]["StoredInstant"];
             expires_at: components["schemas"]["StoredInstant"];
@@ -2746,7 +2776,7 @@ export interface components {
         };
         /**
          * Invitation creation
-         * @description Whom to invite, and as what.
+         * @description The email to invite, and the role to give.
          */
         InvitationCreation: {
             email: components["schemas"]["Email"];
@@ -2764,7 +2794,7 @@ export interface components {
         };
         /**
          * Acceptance of an invitation
-         * @description The token of the link, and who accepts.
+         * @description The token of the link, and the person who accepts.
          */
         InvitationAcceptance: {
             token: components["schemas"]["LinkToken"];
@@ -2799,25 +2829,26 @@ export interface components {
         };
         /**
          * Kind of key
-         * @description Whether the key is made for browsers (`publishable`) or for servers (`secret`).
+         * @description Whether the key is for browsers (`publishable`) or for servers (`secret`).
          * @enum {string}
          */
         KeyKind: "publishable" | "secret";
         /**
          * Status of a key
-         * @description An `active` key works; an `expired` or `revoked` one is refused.
+         * @description An `active` key works; an `expired` or `revoked` one is rejected.
          * @enum {string}
          */
         KeyStatus: "active" | "expired" | "revoked";
         /**
          * Allowed origins
-         * @description The origins whose pages may use the key; none: every origin. 100 are more than anybody looks over.
+         * @description The origins whose pages can use the key; an empty list allows every origin. 100 are more than anybody can
+         *     review.
          */
         AllowedOrigins: string[];
         /**
-         * Rate of a key
+         * Rate limit of a key
          * Format: int32
-         * @description Events a second; 0 for no limit, null for what the server is set to.
+         * @description Events per second; 0 for no limit, null for the server's default.
          */
         KeyRate: number | null;
         /**
@@ -2828,17 +2859,17 @@ export interface components {
             key_id: components["schemas"]["KeyId"];
             kind: components["schemas"]["KeyKind"];
             name: components["schemas"]["Name"];
-            /** @description The last four characters of the key, by which to tell it from others. */
+            /** @description The last four characters of the key, to identify it. */
             last_four: string;
             /**
-             * @description The key itself. Of a secret key only the answer that makes it has one; null afterwards, because the store has
-             *     only a digest.
+             * @description The key itself. For a secret key only the reply that creates it has one, and later replies null, because the
+             *     store has only a digest.
              */
             token: string | null;
             allowed_origins: components["schemas"]["AllowedOrigins"];
             rate_limit: components["schemas"]["KeyRate"];
             status: components["schemas"]["KeyStatus"];
-            /** @description The name of the member who made it; null if it was made on the command line. */
+            /** @description The name of the member who created it; null if it was created on the command line. */
             created_by: string | null;
             created_at: components["schemas"]["StoredInstant"];
             /**
@@ -2848,7 +2879,7 @@ export interface components {
             last_used_at: string | null;
             /**
              * Format: date-time
-             * @description From when on it is refused; null if it does not expire.
+             * @description When it stops working; null if it does not expire.
              */
             expires_at: string | null;
             /**
@@ -2868,7 +2899,7 @@ export interface components {
         };
         /**
          * Service key creation
-         * @description A key to make.
+         * @description A key to create.
          */
         ServiceKeyCreation: {
             kind: components["schemas"]["KeyKind"];
@@ -2877,7 +2908,7 @@ export interface components {
             rate_limit?: components["schemas"]["KeyRate"];
             /**
              * Format: date-time
-             * @description From when on the key is refused; null if it does not expire.
+             * @description When the key stops working; null if it does not expire.
              */
             expires_at?: string | null;
         };
@@ -2891,24 +2922,24 @@ export interface components {
             rate_limit?: components["schemas"]["KeyRate"];
             /**
              * Format: date-time
-             * @description From when on the key is refused; null if it does not expire.
+             * @description When the key stops working; null if it does not expire.
              */
             expires_at?: string | null;
         };
         /**
          * Service key rotation
-         * @description How long the old key still works beside the new one.
+         * @description How long the old key keeps working beside the new one.
          */
         ServiceKeyRotation: {
             /**
              * Format: int32
-             * @description Seconds from now; 0 lets the old key work no more. At most 30 days.
+             * @description Seconds from now; with 0 the old key stops working at once. At most 30 days.
              */
             grace_seconds: number;
         };
         /**
          * Area of the audit log
-         * @description What an entry is about. More may be added.
+         * @description The subject of an entry. More may be added.
          * @enum {string}
          */
         AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers" | "exports";
@@ -2924,7 +2955,7 @@ export interface components {
          */
         AuditActor: {
             /**
-             * @description A person, a service key, whoever may run the `cairn` command, or somebody who is not known.
+             * @description A person, a service key, anyone who can run the `cairn` command, or somebody unknown.
              * @enum {string}
              */
             kind: "person" | "service_key" | "command_line" | "unknown";
@@ -2939,21 +2970,21 @@ export interface components {
          */
         AuditSubject: {
             /**
-             * @description What it is.
+             * @description The kind of object.
              * @enum {string}
              */
             kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer";
             /** @description Its identifier. */
             id: string;
             /**
-             * @description Its name since; of an invitation, and where it is about signing in, the email; of a customer its identifier,
-             *     so that nothing here is a customer's data.
+             * @description Its name afterwards; for an invitation, and for sign-ins, the email; for a customer its identifier, so that
+             *     the log holds no customer data.
              */
             name: components["schemas"]["Name"];
         };
         /**
          * Audit entry
-         * @description One thing that was done.
+         * @description One action.
          */
         AuditEntry: {
             id: components["schemas"]["AuditEntryId"];
@@ -2962,13 +2993,13 @@ export interface components {
             action: components["schemas"]["AuditAction"];
             actor: components["schemas"]["AuditActor"];
             subject: components["schemas"]["AuditSubject"];
-            /** @description The network address that the request came from; null on the command line. */
+            /** @description The network address of the request; null for the command line. */
             address: string | null;
-            /** @description The fields that were changed, as they were; null where there was nothing. */
+            /** @description The changed fields before the change; null if there were none. */
             before: Record<string, unknown> | null;
-            /** @description The fields that were changed, as they are since; null where nothing is left. */
+            /** @description The changed fields after the change; null if nothing remains. */
             after: Record<string, unknown> | null;
-            /** @description The `X-Request-Id` of the request; null on the command line. */
+            /** @description The `X-Request-Id` of the request; null for the command line. */
             request_id: string | null;
         };
         /**
@@ -2982,7 +3013,7 @@ export interface components {
         };
         /**
          * Problem code
-         * @description What went wrong, for programs. Stable; new codes may be added.
+         * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
         ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
@@ -2994,8 +3025,8 @@ export interface components {
             /** @description What to change. */
             detail: string;
             /**
-             * @description JSON Pointer (RFC 6901) into the body; a missing or unknown field's pointer names that field. Cut where it
-             *     would be longer than this.
+             * @description JSON Pointer (RFC 6901) into the body; for a missing or unknown field, that of the field. Truncated at this
+             *     length.
              */
             pointer?: string;
             /** @description The name of the query or path parameter. */
@@ -3003,7 +3034,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description Why a request was refused and what to change, as RFC 9457 describes it.
+         * @description Why a request was rejected and what to change (RFC 9457).
          */
         Problem: {
             /**
@@ -3011,7 +3042,7 @@ export interface components {
              * @description Where the problem is explained, relative to this server.
              */
             type: string;
-            /** @description What the code means, the same for every occurrence. */
+            /** @description What the code means; always the same. */
             title: string;
             /**
              * Format: int32
@@ -3021,20 +3052,23 @@ export interface components {
             /** @description What to change in this case. */
             detail: string;
             code: components["schemas"]["ProblemCode"];
-            /** @description The same as the header `X-Request-Id`; name it when you ask for help. */
+            /** @description The same as the header `X-Request-Id`; include it when you ask for help. */
             request_id: string;
-            /** @description With 400, every fault of form; of more than 100, or of fewer with long pointers, the first that were found. */
+            /**
+             * @description With 400, every fault of form. If there are more than 100, or fewer with long pointers, the first that were
+             *     found.
+             */
             errors?: components["schemas"]["Fault"][];
             /**
              * Format: int32
-             * @description At least so many faults are not in `errors`: the check ends soon after it has found as many as it can list.
-             *     Absent if `errors` has all of them.
+             * @description At least this many faults are not in `errors`: the check stops soon after it has found as many as it can
+             *     list. Absent if `errors` is complete.
              */
             errors_omitted?: number;
         };
     };
     responses: {
-        /** @description The body is not well formed. `errors` lists every fault, 100 at the most. */
+        /** @description The body is not well formed. `errors` lists every fault, at most 100. */
         BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3047,7 +3081,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadIngestion: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3060,7 +3094,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadReplay: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3084,7 +3118,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no valid credential. The answer says no more, on purpose. */
+        /** @description The request has no valid credential. The reply gives no details, on purpose. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3096,7 +3130,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key is valid, but its list of allowed origins does not hold the `Origin` of this request. */
+        /** @description The key is valid, but its list of allowed origins does not contain the `Origin` of this request. */
         OriginNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3107,7 +3141,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key or the session is valid, but does not open this operation. */
+        /** @description The key or the session is valid, but does not give access to this operation. */
         ReadingNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3117,7 +3151,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key or the session is valid, but does not open this operation. */
+        /** @description The key or the session is valid, but does not give access to this operation. */
         ChangeNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3127,7 +3161,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for. */
+        /** @description The credential is valid, but this operation is only for members of the workspace with certain roles. */
         MembersOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3137,7 +3171,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for, on a page of this server. */
+        /**
+         * @description The credential is valid, but this operation is only for members of the workspace with certain roles, on a page
+         *     of this server.
+         */
         MembersOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3147,7 +3184,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request carries a key; this needs somebody who is signed in. */
+        /** @description The request carries a key; this operation is for people who are signed in. */
         SessionOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3157,7 +3194,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description This needs somebody who is signed in, on a page of this server. */
+        /** @description This operation is for people who are signed in, on a page of this server. */
         SessionOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3177,7 +3214,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no valid session, and no valid key. The answer says no more, on purpose. */
+        /** @description The request has no valid session and no valid key. The reply gives no details, on purpose. */
         SessionRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3188,7 +3225,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The email or the password is wrong. The answer says no more, on purpose. */
+        /** @description The email or the password is wrong. The reply gives no details, on purpose. */
         SignInRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3199,7 +3236,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
         BadBodyOrParameter: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3211,7 +3248,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many wrong guesses. Nothing of the request was looked at. */
+        /** @description Too many wrong guesses. The request was not processed. */
         TooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3224,7 +3261,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person has used up its rate, or has guessed wrongly too often. Nothing of the request was taken. */
+        /**
+         * @description The person has exceeded their rate limit, or has made too many wrong guesses. Nothing of the request was
+         *     accepted.
+         */
         RateLimitedOrTooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3237,7 +3277,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has no such journey. */
+        /** @description The journey does not exist in this workspace. */
         JourneyNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3250,7 +3290,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The customer was erased, and nothing is taken for it any more. To send it again is of no use. */
+        /** @description The customer was erased, and nothing is accepted for it any more. Do not retry. */
         CustomerErased: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3263,7 +3303,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has no such customer. */
+        /** @description The customer does not exist in this workspace. */
         CustomerNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3275,8 +3315,68 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such refusal in the workspace, or no more. */
+        /** @description The refusal does not exist in this workspace, or is no longer kept. */
         RefusalNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The link does not exist, or is no longer valid. */
+        LinkNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person is not a member of this workspace. */
+        MemberNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace would be left without an owner. */
+        LastOwner: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person is already a member. */
+        AlreadyMember: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such key. */
+        ServiceKeyNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3299,7 +3399,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one answer. */
+        /** @description The span has more periods than one reply can have. */
         TooManyPeriods: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3311,7 +3411,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one answer, or the time zone is not known. */
+        /** @description The span has more periods than one reply can have, or the time zone is unknown. */
         TrendConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3323,7 +3423,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A standing was asked for without a window. */
+        /** @description `standing` needs a `window`. */
         WindowMissing: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3335,7 +3435,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 64 KiB. Nothing of it was taken. */
+        /** @description The body is larger than 64 KiB after decompression. Nothing of it was accepted. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3348,7 +3448,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 4 MiB. Nothing of it was taken. */
+        /** @description The body is larger than 4 MiB after decompression. Nothing of it was accepted. */
         BatchTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3361,7 +3461,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body, counted after inflating, is larger than 16 KiB, which is more than any form takes. */
+        /** @description The body is larger than 16 KiB after decompression, which is more than any form needs. */
         SmallBodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3373,7 +3473,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not declared as `application/json` in UTF-8, or is encoded in another way than gzip. */
+        /** @description The body is not declared as `application/json` in UTF-8, or has an encoding other than gzip. */
         UnsupportedMediaType: {
             headers: {
                 "Accept-Encoding": components["headers"]["Accept-Encoding"];
@@ -3398,7 +3498,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The header `Expect` asks for something else than `100-continue`. */
+        /** @description The header `Expect` asks for something other than `100-continue`. */
         ExpectationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3409,7 +3509,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The target and the headers take 16 KiB or more. The connection is closed. */
+        /** @description The target and the headers are 16 KiB or more. The connection is closed. */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3420,7 +3520,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key, or the person, has used up its rate. Nothing of the request was taken. */
+        /** @description The key or the person has exceeded its rate limit. Nothing of the request was accepted. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3434,7 +3534,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of the server. The log has the cause under `request_id`. */
+        /** @description An error in the server. Its log has the cause under `request_id`. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3446,11 +3546,11 @@ export interface components {
             };
         };
         /**
-         * @description The server cannot take this request now. Send the same request again later.
+         * @description The server sheds load, or cannot use its storage now. Retry the same request later.
          *
-         *     Lists take turns: each workspace has one read at a time, for each of its callers in turn. A list is refused with
-         *     `overloaded` where a hundred reads of the same caller (key or person) wait already, and where it is not read
-         *     within five seconds. Ask for fewer at a time.
+         *     Lists take turns: each workspace has one read at a time, and its callers alternate. A list is rejected with
+         *     `overloaded` if a hundred reads of the same caller (key or person) are already waiting, or if its turn does not
+         *     come within five seconds. Send fewer requests at a time.
          */
         Unavailable: {
             headers: {
@@ -3466,8 +3566,8 @@ export interface components {
     };
     parameters: {
         /**
-         * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-         *     its own, whatever the header names.
+         * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+         *     its own workspace, whatever the header says.
          * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
          */
         WorkspaceIdParameter: components["schemas"]["Reference"];
@@ -3507,60 +3607,140 @@ export interface components {
          */
         CustomerIdParameter: components["schemas"]["Reference"];
         /**
-         * @description Only customers who entered the journey at this instant or later.
+         * @description Only customers that entered the journey at this instant or later.
          * @example 2026-11-01T00:00:00Z
          */
         EnteredFrom: components["schemas"]["Instant"];
         /**
-         * @description Only customers who entered the journey before this instant.
+         * @description Only customers that entered the journey before this instant.
          * @example 2026-12-01T00:00:00Z
          */
         EnteredTo: components["schemas"]["Instant"];
         /**
-         * @description Only customers of this type.
-         * @example contact
-         */
-        ReportCustomerType: components["schemas"]["CustomerType"];
-        /**
-         * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-         *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-         *     dropped.
+         * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+         *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+         *     window closes has dropped off.
          * @example P7D
          */
         Window: components["schemas"]["Duration"];
         /**
-         * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-         *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-         *     [Trying without storing](#section/Trying-without-storing).
+         * @description Only events in this journey.
+         * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+         */
+        JourneyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events of this customer.
+         * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+         */
+        CustomerFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events with this name.
+         * @example signed_up
+         */
+        EventNameFilter: components["schemas"]["Name"];
+        /**
+         * @description Only events sent with this key.
+         * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+         */
+        KeyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        ReceivedFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events received before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        ReceivedToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        OccurredFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        OccurredToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only refusals with this code.
+         * @example customer_not_found
+         */
+        RefusedCodeFilter: components["schemas"]["RefusalCode"];
+        /**
+         * @description Only requests to this operation.
+         * @example createEvent
+         */
+        RefusedOperationFilter: components["schemas"]["RefusedOperation"];
+        /**
+         * @description Only requests sent with this key.
+         * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+         */
+        RefusedKeyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests that name this journey, whether it exists or not.
+         * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+         */
+        RefusedJourneyFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests that name this customer, whether it exists or not.
+         * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+         */
+        RefusedCustomerFilter: components["schemas"]["Reference"];
+        /**
+         * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
+         * @example 2026-11-20T00:00:00Z
+         */
+        RefusedFromFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
+         * @example 2026-11-21T00:00:00Z
+         */
+        RefusedToFilter: components["schemas"]["Instant"];
+        /**
+         * @description Only customers of this type.
+         * @example contact
+         */
+        CustomerTypeFilter: components["schemas"]["CustomerType"];
+        /**
+         * @description Only customers with exactly this identifier in your own system (at most one per type).
+         * @example user-8412
+         */
+        ClientCustomerIdFilter: components["schemas"]["ClientCustomerId"];
+        /**
+         * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+         *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+         *     runs](#tag/Ingestion/Dry-runs).
          * @example true
          */
         DryRun: boolean;
         /**
-         * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-         *     1 MiB too, and where enough rows have been looked at.
+         * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+         *     MiB, and once enough rows have been scanned.
          * @example 50
          */
         Limit: number;
         /**
-         * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-         *     order in which it was given.
+         * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+         *     is valid only for the order in which it was returned.
          * @example oldest
          */
         Order: "newest" | "oldest";
         /**
-         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-         *     items that page had.
+         * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+         *     differ.
          * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
          */
         Cursor: string;
         /**
-         * @description How it is written, see [Exports](#section/Exports).
+         * @description The format of the export, see [Formats](#tag/Exports/Formats).
          * @example csv
          */
         ExportFormat: "ndjson" | "csv";
         /**
-         * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-         *     more was there already. Without it all are exported.
+         * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+         *     its `caught_up_to` is null if the limit left out items that already existed.
          * @example 100000
          */
         ExportLimit: number;
@@ -3573,19 +3753,19 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description How many events this key may still send now (`r`), a publishable one from this address, and in how many seconds the
-         *     full burst is back (`t`). Absent where the key has no limit.
+         * @description How many events this key can still send now (`r`; with a publishable key, from this address), and in how many
+         *     seconds the full burst is available again (`t`). Absent if the key has no limit.
          * @example "default";r=995;t=1
          */
         RateLimit: string;
         /**
-         * @description The burst (`q`), of a publishable key that of one address, which fills up again within `w` seconds. Absent where the
-         *     key has no limit.
+         * @description The burst (`q`; for a publishable key, that of one address), which refills within `w` seconds. Absent if the key
+         *     has no limit.
          * @example "default";q=1000;w=2
          */
         "RateLimit-Policy": string;
         /**
-         * @description Send the same request again after this many seconds.
+         * @description Retry the same request after this many seconds.
          * @example 1
          */
         "Retry-After": number;
@@ -3595,33 +3775,34 @@ export interface components {
          */
         "WWW-Authenticate": "ServiceKey header=\"x-service-key\"";
         /**
-         * @description What carries the credential.
+         * @description The cookie that carries the credential.
          * @example Session cookie="cairn_session"
          */
         "Session-WWW-Authenticate": "Session cookie=\"cairn_session\"";
         /**
-         * @description The session's cookie, set or removed; signing in also sets one by which the browser is known again.
+         * @description The session's cookie, set or removed. Signing in also sets one by which the browser is recognised again.
          * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
          */
         "Set-Cookie": string;
         /**
-         * @description The trailer field that follows an export as CSV over HTTP/1.1, `Export-End`, see [Exports](#section/Exports).
+         * @description Announces the trailer field `Export-End`, which follows a CSV export over HTTP/1.1; see
+         *     [Formats](#tag/Exports/Formats).
          * @example Export-End
          */
         Trailer: "Export-End";
         /**
-         * @description It is a file, and how it might be called.
+         * @description Marks the reply as a file, and suggests a name for it.
          * @example attachment; filename="events-20261120T083100Z.ndjson"
          */
         "Content-Disposition": string;
         /**
-         * @description How a body may be compressed.
+         * @description How a body can be compressed.
          * @example gzip
          */
         "Accept-Encoding": "gzip";
         /**
-         * @description Every origin may read every reply of the operations tagged Ingestion, and what is refused before its path is
-         *     known. Absent elsewhere.
+         * @description Every origin can read every reply of the operations tagged Ingestion, and rejections of requests whose path is
+         *     not known yet. Absent elsewhere.
          * @example *
          */
         "Access-Control-Allow-Origin": "*";
@@ -3634,9 +3815,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3645,7 +3826,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The customer as your system knows it, and the journey that it enters. */
+        /** @description The customer as your system knows it, and the journey to enrol it in. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerInitialization"];
@@ -3653,8 +3834,8 @@ export interface operations {
         };
         responses: {
             /**
-             * @description The customer is stored and takes part in the journey. It was known, and its name is up to date; or the workspace
-             *     does not tell a publishable key whether it was known.
+             * @description The customer is stored and enrolled in the journey. It was known, and its name is up to date; or the
+             *     workspace does not reveal to a publishable key whether it was known.
              */
             200: {
                 headers: {
@@ -3713,9 +3894,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3724,14 +3905,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The event. At most 64 KiB, so that one event never holds up others. */
+        /** @description The event. At most 64 KiB, so that one event never delays others. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EventCreation"];
             };
         };
         responses: {
-            /** @description This message was stored before, with the same content; nothing was stored now. */
+            /** @description This message was already stored with the same content. Nothing was stored now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3760,7 +3941,7 @@ export interface operations {
             400: components["responses"]["BadIngestion"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
-            /** @description The workspace has no such journey, or no such customer. */
+            /** @description The journey or the customer does not exist in this workspace. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3774,7 +3955,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The event is well formed, but the state of the workspace does not allow it. */
+            /** @description The event is well formed, but conflicts with the state of the workspace. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3801,9 +3982,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -3813,8 +3994,8 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The events. At most 4 MiB, so that a batch is parsed and written in some ten milliseconds and does not hold
-         *     up what others send.
+         * @description The events. At most 4 MiB, so that a batch is parsed and written in some ten milliseconds and does not delay
+         *     other senders.
          */
         requestBody: {
             content: {
@@ -3822,7 +4003,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each event. Those created are on disk and readable. */
+            /** @description The result of each event. Created events are on disk and readable. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3852,73 +4033,73 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
                 /**
                  * @description Only events of this customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["CustomerFilter"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only the event with this `id`.
                  * @example evt_01jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events that were sent with this key.
+                 * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["ReceivedFromFilter"];
                 /**
                  * @description Only events received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["ReceivedToFilter"];
                 /**
                  * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                occurred_from?: components["schemas"]["Instant"];
+                occurred_from?: components["parameters"]["OccurredFromFilter"];
                 /**
                  * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                occurred_to?: components["schemas"]["Instant"];
+                occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
-                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-                 *     order in which it was given.
+                 * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+                 *     is valid only for the order in which it was returned.
                  * @example oldest
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -3955,67 +4136,67 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
                 /**
                  * @description Only events of this customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["CustomerFilter"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
-                 * @description Only events that were sent with this key.
+                 * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["ReceivedFromFilter"];
                 /**
                  * @description Only events received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["ReceivedToFilter"];
                 /**
                  * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                occurred_from?: components["schemas"]["Instant"];
+                occurred_from?: components["parameters"]["OccurredFromFilter"];
                 /**
                  * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                occurred_to?: components["schemas"]["Instant"];
+                occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
-                 * @description How it is written, see [Exports](#section/Exports).
+                 * @description The format of the export, see [Formats](#tag/Exports/Formats).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
                 /**
-                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-                 *     more was there already. Without it all are exported.
+                 * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+                 *     its `caught_up_to` is null if the limit left out items that already existed.
                  * @example 100000
                  */
                 limit?: components["parameters"]["ExportLimit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4025,7 +4206,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, and the last line. */
+            /** @description The events, then the last line. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4055,67 +4236,67 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what was refused with this code.
+                 * @description Only refusals with this code.
                  * @example customer_not_found
                  */
-                code?: components["schemas"]["RefusalCode"];
+                code?: components["parameters"]["RefusedCodeFilter"];
                 /**
-                 * @description Only what was sent to this operation.
+                 * @description Only requests to this operation.
                  * @example createEvent
                  */
-                operation?: components["schemas"]["RefusedOperation"];
+                operation?: components["parameters"]["RefusedOperationFilter"];
                 /**
-                 * @description Only what was sent with this key.
+                 * @description Only requests sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["RefusedKeyFilter"];
                 /**
-                 * @description Only what names this journey, whether there is one or not.
+                 * @description Only requests that name this journey, whether it exists or not.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["RefusedJourneyFilter"];
                 /**
-                 * @description Only what names this customer, whether there is one or not.
+                 * @description Only requests that name this customer, whether it exists or not.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["RefusedCustomerFilter"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
-                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["RefusedFromFilter"];
                 /**
-                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["RefusedToFilter"];
                 /**
-                 * @description Which come first.
+                 * @description The order of the list: `newest` first or `oldest` first.
                  * @example newest
                  */
                 order?: "newest" | "oldest";
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4152,55 +4333,55 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what was refused with this code.
+                 * @description Only refusals with this code.
                  * @example customer_not_found
                  */
-                code?: components["schemas"]["RefusalCode"];
+                code?: components["parameters"]["RefusedCodeFilter"];
                 /**
-                 * @description Only what was sent to this operation.
+                 * @description Only requests to this operation.
                  * @example createEvent
                  */
-                operation?: components["schemas"]["RefusedOperation"];
+                operation?: components["parameters"]["RefusedOperationFilter"];
                 /**
-                 * @description Only what was sent with this key.
+                 * @description Only requests sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["RefusedKeyFilter"];
                 /**
-                 * @description Only what names this journey, whether there is one or not.
+                 * @description Only requests that name this journey, whether it exists or not.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["RefusedJourneyFilter"];
                 /**
-                 * @description Only what names this customer, whether there is one or not.
+                 * @description Only requests that name this customer, whether it exists or not.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id?: components["schemas"]["Reference"];
+                customer_id?: components["parameters"]["RefusedCustomerFilter"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
-                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @description Only requests received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
-                received_from?: components["schemas"]["Instant"];
+                received_from?: components["parameters"]["RefusedFromFilter"];
                 /**
-                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @description Only requests received before this instant. Digits beyond the millisecond are ignored.
                  * @example 2026-11-21T00:00:00Z
                  */
-                received_to?: components["schemas"]["Instant"];
+                received_to?: components["parameters"]["RefusedToFilter"];
                 /**
-                 * @description In how many parts the span is cut.
+                 * @description The number of parts to divide the time span into.
                  * @example 2
                  */
                 periods?: number;
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4210,7 +4391,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sums. */
+            /** @description The summary. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4237,29 +4418,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4267,14 +4448,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Which refusals. All that is given must hold; nothing means all refusals that are kept. */
+        /** @description Which refusals to replay. All given fields must match; an empty body means all refusals that are kept. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RefusalReplay"];
             };
         };
         responses: {
-            /** @description What became of them, or would. */
+            /** @description What happened to them, or would happen. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4305,8 +4486,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4355,40 +4536,40 @@ export interface operations {
                  */
                 by?: "minute" | "hour" | "day";
                 /**
-                 * @description From the period that holds this instant.
+                 * @description Start at the period that contains this instant.
                  * @example 2026-11-19T10:00:00Z
                  */
                 from?: components["schemas"]["Instant"];
                 /**
-                 * @description Up to the period that holds the instant before this one; now if absent.
+                 * @description End with the period that contains the instant before this one; now if absent.
                  * @example 2026-11-20T10:00:00Z
                  */
                 to?: components["schemas"]["Instant"];
                 /**
-                 * @description Only events sent for this journey.
+                 * @description Only events sent to this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
                 journey_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example signed_up
                  */
-                event_id?: components["schemas"]["Name"];
+                event_id?: components["parameters"]["EventNameFilter"];
                 /**
                  * @description Only events sent with this key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id?: components["schemas"]["Reference"];
+                key_id?: components["parameters"]["KeyFilter"];
                 /**
-                 * @description By what `groups` adds up; without it there are none.
+                 * @description The field by which `groups` has totals; without it there are no groups.
                  * @example event
                  */
                 group_by?: "journey" | "event" | "key";
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4429,47 +4610,48 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["schemas"]["CustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description Only customers with exactly this identifier in your own system (one of each type at the most).
+                 * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
-                client_customer_id?: components["schemas"]["ClientCustomerId"];
+                client_customer_id?: components["parameters"]["ClientCustomerIdFilter"];
                 /**
-                 * @description Only customers that this text finds:
-                 *     - by a `customer_id`, or by an identifier in your own system: those with exactly this one come first in the
-                 *       list, and then those whose own identifier begins with it. Identifiers are compared as they are written.
-                 *     - by the name: each word of the text begins a word of the name, in whatever order (`love ada` finds Ada
+                 * @description Only customers that match this text:
+                 *
+                 *     - by a `customer_id`, or by an identifier in your own system: exact matches come first, then customers whose
+                 *       own identifier starts with the text. Identifiers are compared as written.
+                 *     - by name: each word of the text is the beginning of a word of the name, in any order (`love ada` finds Ada
                  *       Lovelace). Words are compared without letter case, accents (`zoe` finds Zoë, `lukasz` Łukasz) and
-                 *       differences of Unicode's compatibility forms (NFKC). They are what blanks and punctuation leave, and each
-                 *       Han and Hiragana character and each symbol for itself. A text of punctuation alone is one word. Of a name
-                 *       with more than 20 different words the first 20 are found.
+                 *       differences of Unicode's compatibility forms (NFKC). Blanks and punctuation separate words; each Han or
+                 *       Hiragana character and each symbol is a word of its own. A text of punctuation alone is one word. Of a
+                 *       name with more than 20 different words, the first 20 are indexed.
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
-                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
-                 *     order in which it was given.
+                 * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
+                 *     is valid only for the order in which it was returned.
                  * @example oldest
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4509,39 +4691,39 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["schemas"]["CustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description Only customers with exactly this identifier in your own system (one of each type at the most).
+                 * @description Only customers with exactly this identifier in your own system (at most one per type).
                  * @example user-8412
                  */
-                client_customer_id?: components["schemas"]["ClientCustomerId"];
+                client_customer_id?: components["parameters"]["ClientCustomerIdFilter"];
                 /**
-                 * @description Only customers that this text finds, as in `listCustomers`.
+                 * @description Only customers that match this text, as in `listCustomers`.
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
-                 * @description How it is written, see [Exports](#section/Exports).
+                 * @description The format of the export, see [Formats](#tag/Exports/Formats).
                  * @example csv
                  */
                 format?: components["parameters"]["ExportFormat"];
                 /**
-                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
-                 *     more was there already. Without it all are exported.
+                 * @description Maximum number of items to export; without it all are exported. The last line then says where to continue, and
+                 *     its `caught_up_to` is null if the limit left out items that already existed.
                  * @example 100000
                  */
                 limit?: components["parameters"]["ExportLimit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4551,7 +4733,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customers, and the last line. */
+            /** @description The customers, then the last line. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4581,22 +4763,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4634,8 +4816,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4679,15 +4861,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` whoever is initialized with the same `customer_type` and `client_customer_id` is a new customer.
+                 * @description With `true`, initializing the same `customer_type` and `client_customer_id` again creates a new customer.
                  * @example true
                  */
                 may_return?: boolean;
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4703,7 +4885,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customer is erased, or was before. */
+            /** @description The customer is erased, now or by an earlier call. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4731,22 +4913,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4791,8 +4973,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4808,7 +4990,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All about the customer. */
+            /** @description All data of the customer. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4837,22 +5019,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4896,33 +5078,33 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only journeys of this status.
+                 * @description Only journeys with this status.
                  * @example active
                  */
                 status?: components["schemas"]["JourneyStatus"];
                 /**
-                 * @description Only journeys in whose name each word of this text begins a word, or whose `journey_id` it is. Letter case, accents
-                 *     and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only journeys with this `journey_id`, or with a name in which each word of this text is the beginning of a
+                 *     word. Letter case, accents and Unicode's compatibility forms (NFKC) are ignored.
                  * @example onb
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4960,8 +5142,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -4969,7 +5151,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The journey to make. */
+        /** @description The journey to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["JourneyCreation"];
@@ -5007,8 +5189,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5053,8 +5235,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5087,18 +5269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Journey"];
                 };
             };
-            /** @description The body is not well formed, or the identifier in the path is not. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
@@ -5118,8 +5289,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5135,7 +5306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The journey, archived. */
+            /** @description The archived journey. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5164,8 +5335,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5209,17 +5380,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5233,7 +5404,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What is to be removed, by name. */
+        /** @description The name of the journey to remove. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RemovalConfirmation"];
@@ -5257,7 +5428,7 @@ export interface operations {
             403: components["responses"]["MembersOnlyChange"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The journey is active, or is called otherwise. */
+            /** @description The journey is active, or the name does not match. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5282,12 +5453,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5295,19 +5466,19 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5356,18 +5527,19 @@ export interface operations {
                  */
                 by?: "day" | "week" | "month";
                 /**
-                 * @description In which days begin: a name of the IANA time zone database, in any letter case. It begins with a letter: an offset
-                 *     such as `+0530` is no name (a fixed one is `Etc/GMT-5`, five hours east). An unknown name is 409 `time_zone_unknown`.
+                 * @description The time zone in which days begin: a name of the IANA time zone database, in any letter case. It begins with
+                 *     a letter: an offset such as `+0530` is not a name (a fixed offset is `Etc/GMT-5`, five hours east). An
+                 *     unknown name gives 409 `time_zone_unknown`.
                  * @example Europe/Berlin
                  */
                 time_zone?: string;
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5375,19 +5547,19 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5403,7 +5575,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The cohorts, the earliest first. */
+            /** @description The cohorts, earliest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5432,17 +5604,17 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Which step, from 1.
+                 * @description The step, from 1.
                  * @example 2
                  */
                 step: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5450,19 +5622,19 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5478,7 +5650,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The classes, the shortest times first. */
+            /** @description The buckets, shortest times first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5506,33 +5678,35 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only customers who have reached this step, from 1. One that the journey has not is reached by nobody.
+                 * @description Only customers that have reached this step, from 1. A step that the journey does not have is reached by
+                 *     nobody.
                  * @example 1
                  */
                 reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who have not reached this step, from 1.
+                 * @description Only customers that have not reached this step, from 1.
                  * @example 2
                  */
                 not_reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who have begun and not reached the last step (or that of `not_reached`), and whose window is
-                 *     still open (`waiting`) or over (`dropped`).
+                 * @description Only customers that have reached the first step and not the last one (or that of `not_reached`), and whose
+                 *     window is still open (`waiting`) or closed (`dropped`).
                  * @example dropped
                  */
                 standing?: "waiting" | "dropped";
                 /**
-                 * @description Only customers who have done this step, from 1, without those before it, and have not reached it.
+                 * @description Only customers that have completed this step, from 1, without the steps before it, and so have not reached
+                 *     it.
                  * @example 2
                  */
                 out_of_order?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers who entered the journey at this instant or later.
+                 * @description Only customers that entered the journey at this instant or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 entered_from?: components["parameters"]["EnteredFrom"];
                 /**
-                 * @description Only customers who entered the journey before this instant.
+                 * @description Only customers that entered the journey before this instant.
                  * @example 2026-12-01T00:00:00Z
                  */
                 entered_to?: components["parameters"]["EnteredTo"];
@@ -5540,31 +5714,31 @@ export interface operations {
                  * @description Only customers of this type.
                  * @example contact
                  */
-                customer_type?: components["parameters"]["ReportCustomerType"];
+                customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
-                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
-                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
-                 *     dropped.
+                 * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
+                 *     window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -5619,7 +5793,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link works. */
+            /** @description The link is valid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5633,18 +5807,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5664,7 +5827,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether there is an account. */
+            /** @description Whether an account exists. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5691,7 +5854,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The token of the link, and what to make. */
+        /** @description The token of the link, and what to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SetupRequest"];
@@ -5713,20 +5876,9 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The link cannot be used in this way; it still works. */
+            /** @description The link cannot be used in this way; it is still valid. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5864,7 +6016,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, with the name. */
+            /** @description The session, with the new name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5896,7 +6048,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The password so far, and the new one. */
+        /** @description The current password and the new one. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PasswordChange"];
@@ -5981,7 +6133,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session of the person is left. */
+            /** @description The person has no session left. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6031,7 +6183,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
-            /** @description The person has no such session (any more). */
+            /** @description The person has no such session, or it has ended. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6056,8 +6208,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6072,7 +6224,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The workspace, and the role in it. */
+            /** @description The workspace, and your role in it. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6086,7 +6238,10 @@ export interface operations {
             };
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
-            /** @description This is for owners of a workspace, on a page of this server that leaves it to them. */
+            /**
+             * @description Only an owner of a workspace can do this, from a page of this server, unless the server leaves it to
+             *     operators.
+             */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6097,7 +6252,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The name is taken, or the person has made enough. */
+            /** @description The name is taken, or the person has reached the limit. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6123,8 +6278,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6162,8 +6317,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6171,14 +6326,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is to be replaced. */
+        /** @description The fields to replace. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WorkspaceUpdate"];
             };
         };
         responses: {
-            /** @description The workspace as it is now, and the role in it. */
+            /** @description The updated workspace, and your role in it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6220,8 +6375,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6231,7 +6386,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The workspace, archived. */
+            /** @description The archived workspace. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6259,8 +6414,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6297,17 +6452,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
-                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
-                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6315,7 +6470,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is to be removed, by name. */
+        /** @description The name of the workspace to remove. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RemovalConfirmation"];
@@ -6338,7 +6493,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace is active, or is called otherwise. */
+            /** @description The workspace is active, or the name does not match. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6363,20 +6518,20 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description So many days events would be kept.
+                 * @description The retention period to preview, in days.
                  * @example 365
                  */
                 retention_days: number;
                 /**
-                 * @description Only events of this journey.
+                 * @description Only events in this journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id?: components["schemas"]["Reference"];
+                journey_id?: components["parameters"]["JourneyFilter"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6414,28 +6569,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only members in whose name each word of this text begins a word, whose email begins with it, or whose `person_id` it
-                 *     is. Letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only members with this `person_id`, with an email that starts with this text, or with a name in which each
+                 *     word of it is the beginning of a word. Letter case, accents and Unicode's compatibility forms (NFKC) are
+                 *     ignored.
                  * @example grace
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6473,8 +6629,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6490,7 +6646,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The person is no member any more. */
+            /** @description The person is no longer a member. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6503,31 +6659,9 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would be left without an owner. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["LastOwner"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6540,8 +6674,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6562,7 +6696,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The member with its new role. */
+            /** @description The member with the new role. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6577,31 +6711,9 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would be left without an owner. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["LastOwner"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -6616,8 +6728,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6648,20 +6760,9 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such member. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["MemberNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Somebody else decides about the password. */
+            /** @description You cannot set this person's password. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6684,22 +6785,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6737,8 +6838,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6769,18 +6870,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is already a member. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["AlreadyMember"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -6795,8 +6885,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -6812,7 +6902,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The invitation is gone. */
+            /** @description The invitation is revoked. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6873,18 +6963,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6902,7 +6981,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The token of the link, and who accepts. */
+        /** @description The token of the link, and the person who accepts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InvitationAcceptance"];
@@ -6925,31 +7004,9 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SignInRefused"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is already a member. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["AlreadyMember"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -6973,7 +7030,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session, with the workspace. */
+            /** @description The session, with the new workspace. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6988,20 +7045,9 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The link is for somebody else, or the person is a member already. */
+            /** @description The invitation is for another email, or the person is already a member. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7036,7 +7082,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link works. */
+            /** @description The link is valid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7050,18 +7096,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7101,18 +7136,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             403: components["responses"]["ForeignOrigin"];
-            /** @description There is no such link (any more). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["LinkNotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7132,33 +7156,34 @@ export interface operations {
                  */
                 kind?: components["schemas"]["KeyKind"];
                 /**
-                 * @description Only keys that have this status now.
+                 * @description Only keys with this status now.
                  * @example active
                  */
                 status?: components["schemas"]["KeyStatus"];
                 /**
-                 * @description Only keys in whose name each word of this text begins a word, whose last four characters it is, or whose `key_id` it
-                 *     is. In names, letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @description Only keys with this `key_id` or these last four characters, or with a name in which each word of this text
+                 *     is the beginning of a word. In names, letter case, accents and Unicode's compatibility forms (NFKC) are
+                 *     ignored.
                  * @example website
                  */
                 search?: components["schemas"]["SearchText"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7196,8 +7221,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7205,14 +7230,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The key to make. */
+        /** @description The key to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ServiceKeyCreation"];
             };
         };
         responses: {
-            /** @description The key works. */
+            /** @description The key is active. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7228,7 +7253,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The key would be of no use, or would have too high a rate. */
+            /** @description The key would be useless, or its rate limit is too high. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7254,8 +7279,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7291,20 +7316,9 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The key has ended, would be of no use, or would have too high a rate. */
+            /** @description The key has ended or would be useless, or its rate limit is too high. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7330,8 +7344,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7345,7 +7359,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description How long the old key still works. */
+        /** @description How long the old key keeps working. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ServiceKeyRotation"];
@@ -7367,20 +7381,9 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description A key that works no more has nothing to replace. */
+            /** @description The key has ended, so there is nothing to replace. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7406,8 +7409,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
@@ -7423,7 +7426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key, revoked. */
+            /** @description The revoked key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7438,18 +7441,7 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The workspace has no such key. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["ServiceKeyNotFound"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
@@ -7467,7 +7459,7 @@ export interface operations {
                  */
                 area?: components["schemas"]["AuditArea"];
                 /**
-                 * @description Only what this person or this key did.
+                 * @description Only what this person or key did.
                  * @example per_01jd3z9k4m7p0r3t6w9z2c5f8h
                  */
                 actor_id?: components["schemas"]["Reference"];
@@ -7477,7 +7469,7 @@ export interface operations {
                  */
                 subject_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only entries of this instant or later.
+                 * @description Only entries at this instant or later.
                  * @example 2026-11-20T00:00:00Z
                  */
                 from?: components["schemas"]["Instant"];
@@ -7487,22 +7479,22 @@ export interface operations {
                  */
                 to?: components["schemas"]["Instant"];
                 /**
-                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
-                 *     1 MiB too, and where enough rows have been looked at.
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
-                 *     items that page had.
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
-                 *     its own, whatever the header names.
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];

@@ -1,8 +1,8 @@
 /**
  * `npm run build`, also run at the end of `npm ci`: builds the server into dist/server and the administration interface
- * into dist/admin, and copies Redoc, which renders the API reference, into dist/redoc. The packages that this takes are
- * development dependencies. If they are missing (`npm ci --omit=dev`), they are installed into a temporary folder,
- * which is removed afterwards.
+ * into dist/admin, renders the operator's guides into dist/guides, and copies Redoc, which renders the API reference, into
+ * dist/redoc. The packages that this takes are development dependencies. If they are missing (`npm ci --omit=dev`), they
+ * are installed into a temporary folder, which is removed afterwards.
  *
  * JavaScript, because the machine's own Node runs it where npm was told not to run package scripts.
  */
@@ -23,7 +23,7 @@ import { join, resolve } from 'node:path'
 const SOURCES = ['package-lock.json', '.npmrc', 'tsconfig.json', 'admin', 'client', 'generated']
 
 /** The packages that build, and Redoc, which is copied as it is. */
-const BUILDERS = ['rolldown', 'vite', 'redoc']
+const BUILDERS = ['rolldown', 'vite', 'redoc', 'marked']
 
 const dist = resolve('dist')
 if (BUILDERS.every((name) => existsSync(join('node_modules', name)))) build('.')
@@ -35,6 +35,7 @@ function build(folder) {
   run([join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'admin', ...options], folder)
   // Runs here, because the dependencies to bundle are here.
   run([join(folder, 'node_modules', 'rolldown', 'bin', 'cli.mjs'), '-c', 'server/rolldown.config.js'], '.')
+  run([join('server', 'docs', 'render-guides.js'), join(dist, 'guides'), folder], '.')
   const redoc = join(folder, 'node_modules', 'redoc')
   rmSync(join(dist, 'redoc'), { recursive: true, force: true })
   mkdirSync(join(dist, 'redoc', 'bundles'), { recursive: true })

@@ -13,7 +13,13 @@ type Manifest = { name: string; version: string; dependencies: Record<string, st
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
 /** What goes into the package unchanged, beside what is built. */
-const KEPT = ['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
+const KEPT = [
+  ...['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+  ...['dist/admin', 'dist/guides', 'dist/redoc'],
+]
+
+/** Files of server/docs that only the build runs. */
+const BUILDING = ['render-guides.js']
 
 const stage = join('dist', 'package')
 const target = join('dist', 'release')
@@ -108,7 +114,9 @@ function makePackage() {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.release.json'], {
     stdio: 'inherit',
   })
-  for (const name of readdirSync('server/docs').filter((name) => !name.endsWith('.ts'))) {
+  for (const name of readdirSync('server/docs').filter(
+    (name) => !name.endsWith('.ts') && !BUILDING.includes(name),
+  )) {
     cpSync(join('server/docs', name), join(stage, 'server/docs', name))
   }
   for (const name of KEPT) cpSync(name, join(stage, name), { recursive: true })

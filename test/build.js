@@ -21,9 +21,15 @@ const built = [
     sources: SERVER_SOURCES,
     program: ['rolldown/bin/cli.mjs', '-c', 'server/rolldown.config.js', '--dir'],
   },
+  {
+    folder: 'dist/guides',
+    entry: 'guides.json',
+    sources: ['deploy', 'openapi.yaml', 'server/docs', 'package-lock.json'],
+    program: ['../server/docs/render-guides.js'],
+  },
 ]
 
-/** Builds the administration interface and the server before a run, where one is missing or older than its sources. */
+/** Builds the administration interface, the server and the guides before a run, where one is missing or older than its sources. */
 export function setup() {
   for (const one of built) if (!isBuilt(join(one.folder, one.entry), one.sources)) build(one)
 }

@@ -7,9 +7,7 @@ type Contract = {
   components: Record<string, Record<string, unknown>>
 }
 
-/**
- * Returns the operations that answer each problem code, in the contract's order, taken from the contract's examples.
- */
+/** The operations that return each problem code, by the contract's examples, in its order. */
 export function answeredCodes(contract: object): ReadonlyMap<string, readonly string[]> {
   const { paths, components } = contract as Contract
   const resolved = <T extends object>(value: T | Reference): T => {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { answeredCodes } from './answered-codes.ts'
+import { withFirstScreen } from './first-screen.ts'
+import { guidePage, readGuides } from './guides.ts'
 import { page } from './page.ts'
 import { problemsPage } from './problems-page.ts'
 import { redocFiles } from './redoc.ts'
@@ -7,10 +9,12 @@ import { withSamples } from './samples.ts'
 
 export type SiteFile = { readonly contentType: string; readonly body: string }
 
-/** The `Content-Security-Policy` of the whole site: only its own files, and scripts only from files. */
+/**
+ * The `Content-Security-Policy` of the whole site: only its own files, and no inline scripts.
+ */
 export const referenceSecurityPolicy = [
   "default-src 'self'",
-  // Redoc's styled-components fill an empty style element at run time. A hash of that empty element would be enough in
+  // Redoc uses styled-components, which fills an empty style element at runtime. A hash of that empty element works in
   // Chromium, but not in Safari (styled-components, issue 3704).
   "style-src 'self' 'unsafe-inline'",
   // Redoc's styles contain an icon as a data: URL.
@@ -22,21 +26,27 @@ export const referenceSecurityPolicy = [
 ].join('; ')
 
 /**
- * Returns the files of the API reference by their path below the site's folder; the first page is `''`. Links between
- * them are relative, so that the same files work at `/docs/` and in any folder of a static host.
+ * The API reference and the operator's guides as a site: each file by its path below the site's own folder, which is
+ * `''` for the first page. Links between them are relative, so that the same files work at `/docs/` and in any folder of a
+ * static host.
  *
- * The `type` of a problem points to `problems`. A static host can serve a page without a file name only from a folder,
- * with a trailing slash, where relative links resolve differently; hence the same page again as `problems/`.
+ * `problems` is where the `type` of a problem leads. Static hosts can only show a page from a folder, with a slash
+ * after its name, and there relative links mean something else: hence each page again with a slash, as `problems/`.
  */
 export function apiReference({ contract }: { contract: object }): ReadonlyMap<string, SiteFile> {
   const redoc = redocFiles()
   const answeredBy = answeredCodes(contract)
+  const guides = readGuides()
   return new Map([
     ['', html(referencePage())],
     ['problems', html(problemsPage({ root: '.', answeredBy }))],
     ['problems/', html(problemsPage({ root: '..', answeredBy }))],
+    ...guides.flatMap((guide): [string, SiteFile][] => [
+      [guide.name, html(guidePage(guide, { root: '.', guides }))],
+      [`${guide.name}/`, html(guidePage(guide, { root: '..', guides }))],
+    ]),
     ['openapi.json', json(contract)],
-    ['reference.json', json(withSamples(contract))],
+    ['reference.json', json(withFirstScreen(withSamples(contract)))],
     ['site.css', css(asset('site.css'))],
     ['reference.css', css(asset('reference.css'))],
     ['icon.svg', { contentType: 'image/svg+xml', body: asset('icon.svg') }],
@@ -52,10 +62,10 @@ function referencePage() {
   return page({
     title: 'Cairn API reference',
     root: '.',
-    current: '',
+    current: 'reference',
     styles: ['reference.css'],
     content: `<main id="reference">
-<noscript><p class="text">A script shows the reference. Without it, read the contract itself:
+<noscript><p class="text">The reference needs JavaScript. Without it, read the contract itself:
 <a href="./openapi.json">openapi.json</a>.</p></noscript>
 </main>`,
     scripts: ['redoc.js', 'start.js', 'mend.js'],

@@ -1,17 +1,17 @@
-// Fixes what no option of Redoc can in the page that it renders: the levels of headings, and what the keyboard and
-// screen readers reach. Redoc renders parts on demand; each is fixed when it appears.
+// Repairs what no option of Redoc can: the order of headings, and access by keyboard and screen readers. Redoc renders
+// parts when they are expanded or found; each is repaired when it appears.
 
 const reference = document.querySelector('#reference')
 
-/** A change per selector. Each is idempotent. */
+/** Repairs by selector. Each is idempotent. */
 const mends = {
-  // It follows the operation's heading, which has level 2.
+  // They follow the heading of an operation, which has level 2.
   h5: (heading) => heading.setAttribute('aria-level', '3'),
 
-  // Inside a menu entry that is reached already.
+  // Inside a menu entry that the keyboard reaches already.
   '[role="menuitem"] [tabindex]:not(li)': (title) => title.setAttribute('tabindex', '-1'),
 
-  // Its visible text is its name, including the method and the state of a group.
+  // Its visible text is its name, including the method, and for a group the expanded entries.
   '[role="menuitem"]:has(.operation-type)': (entry) => entry.removeAttribute('aria-label'),
 
   // Opens the menu on a phone.
@@ -27,7 +27,7 @@ const mends = {
     })
   },
 
-  // A table in the text. On a phone it is wider than the screen and scrolls.
+  // A table in the text. On a phone it is wider than the screen, and scrolls.
   'table:has(> thead)': (table) => {
     table.tabIndex = 0
   },

@@ -1,10 +1,10 @@
 type Page = {
   title: string
-  /** Relative path from the page's folder to the site's: `.`, or `..` for a page one folder deeper. */
+  /** The path from the page's own folder to the site's: `.`, or `..` for a page one folder deeper. */
   root: '.' | '..'
-  /** The header entry of the page. */
-  current: '' | 'problems'
-  /** Additional style sheets of the site. */
+  /** The page's entry in the header. */
+  current: keyof typeof entries
+  /** Further style sheets of the site. */
   styles?: readonly string[]
   /** HTML that follows the header. */
   content: string
@@ -12,17 +12,22 @@ type Page = {
   scripts?: readonly string[]
 }
 
-/** The header's entries, by path below the site's folder. */
-const entries = { '': 'Reference', problems: 'Problems', 'openapi.json': 'Contract' }
+/** The header's entries, with the path of each below the site's folder. */
+const entries = {
+  reference: { name: 'Reference', path: '' },
+  guides: { name: 'Guides', path: 'operations' },
+  problems: { name: 'Problems', path: 'problems' },
+  contract: { name: 'Contract', path: 'openapi.json' },
+}
 
 /**
- * Returns a complete HTML page with the site's head and header. All links are relative, so that the site works in any
- * folder of any host. Nothing is inline, so that the policy can allow files only.
+ * A complete HTML page of the site, with the head and the header that all pages share. Every link is relative, so that the
+ * site works in any folder of any host, and nothing is inline, so that the Content-Security-Policy can forbid inline scripts.
  */
 export function page({ title, root, current, styles = [], content, scripts = [] }: Page): string {
   const links = Object.entries(entries).map(
-    ([path, name]) =>
-      `<a href="${root}/${path}"${path === current ? ' aria-current="page"' : ''}>${name}</a>`,
+    ([key, { name, path }]) =>
+      `<a href="${root}/${path}"${key === current ? ' aria-current="page"' : ''}>${name}</a>`,
   )
   return `<!doctype html>
 <html lang="en">
@@ -36,7 +41,7 @@ ${['site.css', ...styles].map((name) => `<link rel="stylesheet" href="${root}/${
 </head>
 <body>
 <header class="site">
-<a class="name" href="${root}/"><img src="${root}/icon.svg" alt="" width="24" height="24">Cairn</a>
+<a class="name" href="${root}/"><img src="${root}/icon.svg" alt="" width="24" height="24"><span>Cairn</span></a>
 <nav aria-label="Site">
 ${links.join('\n')}
 </nav>

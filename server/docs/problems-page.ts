@@ -3,15 +3,15 @@ import { type ProblemCode, problems } from '../problems.ts'
 import { escapeHtml, page } from './page.ts'
 
 type ProblemsPage = {
-  /** Relative path to the site's folder. */
+  /** The path to the site's folder. */
   root: '.' | '..'
   /** The operations that answer a code. */
   answeredBy: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Returns the page that the `type` of every problem points to: each code with its status, meaning, what to change and
- * the operations that answer it, in a section whose id is the code.
+ * The page that the `type` of every problem names: each code with its status, what it means, what to change and which
+ * operations return it, under an id equal to the code.
  */
 export function problemsPage({ root, answeredBy }: ProblemsPage): string {
   const codes = Object.keys(problems) as ProblemCode[]
@@ -21,11 +21,11 @@ export function problemsPage({ root, answeredBy }: ProblemsPage): string {
   }))
   const content = `<main class="text">
 <h1>Problems</h1>
-<p>Every refusal is an <code>application/problem+json</code> document (RFC 9457). Its <code>code</code> is one of these,
-and its <code>type</code> leads to the code on this page. The <code>detail</code> of a reply says what to change in that
-very case; here is what to change in general. With status 400, <code>errors</code> lists every fault at once.</p>
-<p>Which codes an operation can answer is in the <a href="${root}/">API reference</a>, and below with the codes that only
-some of them answer.</p>
+<p>Every error reply is an <code>application/problem+json</code> document (RFC 9457). Its <code>code</code> is one of these,
+and its <code>type</code> links to the code on this page. The <code>detail</code> of a reply says what to change in that
+case; this page says what to change in general. With status 400, <code>errors</code> lists every fault at once.</p>
+<p>The <a href="${root}/">API reference</a> lists the codes of each operation. Codes that only some operations return name
+them below.</p>
 <nav class="codes" aria-label="Codes">
 ${groups.map(contents).join('\n')}
 </nav>
@@ -46,7 +46,7 @@ function contents({ heading, codes }: Group) {
   return `<div><strong>${heading}</strong><ul>${links.join('')}</ul></div>`
 }
 
-/** A code that this many operations answer says nothing about any of them. */
+/** Codes with this many operations or more say nothing about any of them; the page leaves them out. */
 const MANY_OPERATIONS = 10
 
 function explanations({ heading, codes }: Group, { root, answeredBy }: ProblemsPage) {
@@ -59,7 +59,7 @@ function explanations({ heading, codes }: Group, { root, answeredBy }: ProblemsP
 <h3 id="${code}-heading"><a href="#${code}">${code}</a></h3>
 <p class="meaning">${status} · ${escapeHtml(title)}</p>
 <p>${escapeHtml(detail)}</p>
-${isOfFew ? `<p>Answered, for example, by ${links.join(', ')}.</p>\n` : ''}</section>`
+${isOfFew ? `<p>Returned, for example, by ${links.join(', ')}.</p>\n` : ''}</section>`
   })
   return `<h2>${heading}</h2>\n${sections.join('\n')}`
 }

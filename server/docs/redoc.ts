@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 
-/** Redoc is a development package; `npm run build` copies what an installation without it needs. */
+/** Where Redoc is: a development dependency, and for installations without those what `npm run build` has copied. */
 const places = ['../../node_modules/redoc', '../../dist/redoc'].map((folder) =>
   fileURLToPath(new URL(`${folder}/bundles/redoc.standalone.js`, import.meta.url)),
 )
 
-/** Replaces Redoc if it is in neither place, with a message that says what to do. */
+/** A stand-in for Redoc if neither exists: says what to do. */
 const notBuilt = {
   script: `globalThis.Redoc = {
   init() {
@@ -21,15 +21,15 @@ const notBuilt = {
 }
 
 /**
- * Returns Redoc as files of a site that contacts no other host and runs only its own files.
- * @throws {Error} if the bundle is not as expected
+ * Redoc as the files of a site that needs no other host and runs only its own files.
+ * @throws {Error} if Redoc's bundle does not have the expected form
  */
 export function redocFiles() {
   const path = places.find(existsSync)
   if (path === undefined) return notBuilt
   const bundle = readFileSync(path, 'utf8')
 
-  // Redoc embeds its search as a string and starts it from a blob: URL, which the policy would have to allow.
+  // Redoc contains its search worker as a string and starts it from a blob: URL, which the policy would have to allow.
   const search = /new Worker\(URL\.createObjectURL\(new Blob\(\[('[^'\\]*(?:\\.[^'\\]*)*')\]\)\)/.exec(bundle)
   if (!search?.[1]) throw new Error(`${path} does not start its search as expected.`)
   const [blobWorker, stringLiteral] = search
@@ -38,19 +38,19 @@ export function redocFiles() {
   return {
     script: withoutSourceMap(bundle)
       .replace(blobWorker, () => 'new Worker("redoc-search.js"')
-      // The logo in the menu comes from another host. Redoc omits an image that fails to load.
+      // The logo in the menu comes from another host. Redoc leaves out an image that fails to load.
       .replace('https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'),
     searchWorker: withoutSourceMap(searchWorker),
     licenses: licenses(dirname(path)),
   }
 }
 
-/** Removes the reference to a source map, which the site does not have: developer tools would request it in vain. */
+/** The source map is not part of the site: a browser with open developer tools would request it in vain. */
 function withoutSourceMap(script: string) {
   return script.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n')
 }
 
-/** The licences of Redoc and of the packages bundled in it. */
+/** The licences of Redoc and of what is bundled in it. */
 function licenses(bundles: string) {
   const names = readdirSync(bundles).filter((name) => name.endsWith('.LICENSE.txt'))
   return [join('..', 'LICENSE'), ...names]

@@ -14,13 +14,13 @@ type Contract = {
   components: { parameters?: Record<string, Parameter> }
 }
 
-/** The address of a server that was started without any configuration. */
+/** The address of a server with default settings. */
 const ORIGIN = 'http://127.0.0.1:3000'
 const BASE_URL = `${ORIGIN}/v1`
 
 /**
- * Returns the contract with a curl sample and a client sample per operation (`x-codeSamples`, as Redoc shows them),
- * made of the contract's own examples. A sample uses a service key if one may call the operation, otherwise a session.
+ * The contract with samples for every operation (`x-codeSamples`, which Redoc shows): a request by curl and one by our
+ * client, made from the contract's own examples, with a service key if the operation accepts one, otherwise with a session.
  */
 export function withSamples(contract: object): object {
   const { paths, components, security, ...rest } = contract as Contract
@@ -63,7 +63,7 @@ type Request = {
   path: string
   pathParameters: Parameter[]
   body: unknown
-  /** Names of the security schemes, any of which gives access; empty if the operation is public. */
+  /** The security schemes that the operation accepts; none if it needs no credential. */
   accepts: string[]
   isAboutWorkspace: boolean
   setsCookie: boolean
@@ -89,7 +89,7 @@ function curlSample(request: Request): string {
   return lines.join(' \\\n  ')
 }
 
-/** Options that make curl act as a browser: keep the session cookie, send it, and send the page's origin. */
+/** What curl needs to act like a browser: store the session's cookie, send it, and send the page's origin. */
 function sessionOptions({ method, accepts, setsCookie }: Request): string[] {
   return [
     ...(accepts.includes('SessionCookie') ? ['-b cookies.txt'] : []),
@@ -117,7 +117,7 @@ function clientSample(operationId: string, request: Request): string {
   return [...setUp, `const { data, error } = await cairn.${operationId}(${argument})`].join('\n')
 }
 
-/** Formats a JSON value as TypeScript. */
+/** A JSON value in TypeScript's notation. */
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (typeof value !== 'object' || value === null) return String(value)

@@ -1,7 +1,7 @@
-// Starts Redoc, the global of redoc.js, in the site's colours, which follow the reader's colour scheme.
+// Starts Redoc (the global of redoc.js) in the colours of the site, which follow the reader's colour scheme.
 
-// Literal values and not variables, because Redoc computes other colours from them; reference.css overrides them in the
-// dark scheme. The panel with samples is light on dark in both.
+// Redoc derives other colours from these, so they cannot be variables; reference.css overrides them in the dark scheme. The
+// panel with the samples is light on dark in both schemes.
 const ink = '#1e293b'
 const panel = '#1e293b'
 const accent = '#0f766e'
@@ -17,11 +17,10 @@ const mark = 'color: var(--ink); background: var(--raised); border-color: var(--
 const styles = {
   ConstraintItem: mark,
   ExampleValue: mark,
-  DownloadButton: 'color: var(--accent); border-color: currentColor;',
 }
 
 const theme = {
-  // A phone has no space for Redoc's 40 pixels on both sides.
+  // Redoc's default of 40 pixels on both sides is too much for a phone.
   spacing: { sectionHorizontal: matchMedia('(max-width: 50rem)').matches ? 16 : 40 },
   colors: {
     primary: { main: accent, light: '#0d857a' },
@@ -41,7 +40,7 @@ const theme = {
     fontFamily: 'var(--sans)',
     headings: { fontFamily: 'var(--sans)', fontWeight: '600', lineHeight: '1.3' },
     links: { color: 'var(--accent)', hover: 'var(--accent)' },
-    // Wrapped code needs no horizontal scrolling, on any screen.
+    // Wrapped code needs no horizontal scrolling, which a keyboard could not do.
     code: {
       fontSize: '13px',
       fontFamily: 'var(--mono)',
@@ -77,7 +76,7 @@ const theme = {
   },
   codeBlock: { backgroundColor: '#0f172a' },
   fab: { backgroundColor: accent, color: '#ffffff' },
-  // Parts that no selector distinguishes from others.
+  // Parts that no selector can address.
   extensionsHook: (part) => styles[part] ?? '',
 }
 
@@ -86,14 +85,15 @@ Redoc.init(
   'reference.json',
   {
     theme,
-    // The path only: in a copy of the site on another host, the host name would be wrong.
+    // Only the path: in a copy of the site on another host, that host's name would be wrong.
     hideHostname: true,
     scrollYOffset: () => document.querySelector('header.site').offsetHeight,
-    downloadUrls: [{ title: 'openapi.json', url: 'openapi.json' }],
+    // The introduction has a link.
+    hideDownloadButtons: true,
     sortRequiredPropsFirst: true,
     jsonSamplesExpandLevel: 'all',
     schemasExpansionLevel: 1,
-    // So that the keyboard scrolls them too.
+    // The keyboard can scroll these too.
     nativeScrollbars: true,
   },
   document.querySelector('#reference'),

@@ -22,7 +22,7 @@ export function newIdBetween(prefix: IdPrefix, from_ms: number, to_ms: number): 
 }
 
 /**
- * Returns the placeholder that a dry run answers instead of a new identifier (contract: "Trying without storing"). Real
+ * Returns the placeholder that a dry run answers instead of a new identifier (contract: "Dry runs"). Real
  * ones start with the time and never equal it.
  */
 export function unmadeId<Prefix extends IdPrefix | 'evt'>(prefix: Prefix): `${Prefix}_${string}` {

@@ -1,5 +1,9 @@
 /** Paths that are not operations. */
-const OTHERS = ['/v1/openapi.yaml', '/healthz', '/readyz', '/metrics', '/docs/problems', '/admin/assets']
+const OTHERS = [
+  ...['/v1/openapi.yaml', '/healthz', '/readyz', '/metrics', '/admin/assets'],
+  ...['/docs/problems', '/docs/operations', '/docs/postgres', '/docs/backup-and-restore', '/docs/monitoring'],
+  ...['/docs/import-and-export', '/docs/privacy'],
+]
 
 /** Maximum segments of a path; none of ours is as long. */
 const SEGMENTS = 8

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -29,14 +29,26 @@ const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
 const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
 )
+/** What operators read, by its name below the site. */
+const guides = readdirSync('deploy').flatMap((file) => {
+  if (!file.endsWith('.md') || file === 'README.md') return []
+  const markdown = readFileSync(join('deploy', file), 'utf8')
+  return [{ name: file.replace('.md', ''), title: /^# (.*)$/m.exec(markdown)?.[1] ?? '', markdown }]
+})
 const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
 
 /** The site as served by Cairn at /docs/, and as files in a folder of a static host. */
 const everyHost = ['the server', 'a static host'] as const
 type Host = (typeof everyHost)[number]
 
-/** Parts of the reference that contain every kind of element: axe needs half a minute for all of it. */
-const everyKind = ['header', '.menu-content', '[id="operation/createEvents"]', '[id="operation/listEvents"]']
+/** Parts of the reference that have every kind of element between them: to look at all of it takes axe half a minute. */
+const everyKind = [
+  'header',
+  '.menu-content',
+  '.api-info',
+  '[id="operation/createEvents"]',
+  '[id="operation/listEvents"]',
+]
 
 let cairn: Cairn
 let staticHost: Server
@@ -120,7 +132,26 @@ describe('The API reference', () => {
     expect(shown.filter((text) => expected.includes(text)).toSorted()).toEqual(expected.toSorted())
   })
 
-  it.each(everyHost)('requests only its own files, on %s', async (host) => {
+  it('begins with the purpose, and a first request with its reply beside it', async () => {
+    const page = await openReference('the server')
+    const inSight = async (text: string) => {
+      const box = await page.locator('.api-info').getByText(text).first().boundingBox()
+      const { x = Number.NaN, y = Number.NaN, height = Number.NaN } = box ?? {}
+      return { x, isInSight: y >= 0 && y + height <= ordinary.height }
+    }
+    const purpose = await inSight('Your application calls two operations')
+    expect(purpose.isInSight).toBe(true)
+    const url = `http://127.0.0.1:3000${contract.servers[0].url}`
+    for (const text of [url, 'x-service-key: pk_', `curl ${url}/events/create`, '"success": true']) {
+      const beside = await inSight(text)
+      expect(beside.isInSight, text).toBe(true)
+      expect(beside.x, text).toBeGreaterThan(purpose.x + 300)
+    }
+    const texts = await page.locator('.api-info p').allTextContents()
+    expect(texts.at(-1)).toMatch(/^Version \S+ · MIT licence · openapi.json$/)
+  })
+
+  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
     expect(requested.get(await openedReference(host))?.toSorted()).toEqual([
       '',
       'icon.svg',
@@ -201,6 +232,8 @@ describe('The API reference', () => {
     const pages = {
       reference: await openedReference('the server'),
       problems: await open('the server', 'problems'),
+      operations: await open('the server', 'operations'),
+      monitoring: await open('the server', 'monitoring'),
     }
     for (const [name, page] of Object.entries(pages)) {
       for (const width of [360, 768, 1440]) {
@@ -367,7 +400,87 @@ describe('The API reference', () => {
   })
 })
 
-/** A drawn text sign with the text of its element, its color and its background. */
+describe("The operator's guides", () => {
+  it.each(everyHost)('are beside the reference, each with a way to the others, on %s', async (host) => {
+    const page = await open(host, 'problems')
+    await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Guides' }).click()
+    const shown = page.getByRole('navigation', { name: 'Guides' }).locator('a[href$="/operations"]')
+    await expect.poll(() => shown.getAttribute('aria-current')).toBe('page')
+    for (const { name, title } of guides) {
+      await page.getByRole('navigation', { name: 'Guides' }).locator(`a[href$="/${name}"]`).click()
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+    }
+  })
+
+  it.each(everyHost)(
+    'have every heading of their file, under the anchor that it has there, on %s',
+    async (host) => {
+      for (const { name, markdown } of guides) {
+        const page = await open(host, name)
+        const headings = await page
+          .locator('main h2')
+          .evaluateAll((found) => found.map(({ id, textContent }) => ({ id, text: textContent })))
+        const written = [...markdown.matchAll(/^## (.*)$/gm)].map(([, text = '']) => text)
+        expect(headings.map(({ text }) => text)).toEqual(written)
+        expect(headings.map(({ id }) => id)).toEqual(
+          written.map((text) =>
+            text
+              .toLowerCase()
+              .replaceAll(' ', '-')
+              .replace(/[^a-z-]/g, ''),
+          ),
+        )
+        await page.close()
+      }
+    },
+  )
+
+  it.each(everyHost)('have no link that leads nowhere, on %s', async (host) => {
+    const ids = new Map<string, Set<string>>()
+    const links: string[] = []
+    for (const name of ['problems', ...guides.map(({ name }) => name)]) {
+      const page = await open(host, name)
+      const found = await page.evaluate(() => ({
+        ids: Array.from(document.querySelectorAll('[id]'), ({ id }) => id),
+        links: Array.from(document.querySelectorAll('main a[href], nav a[href]'), (link) =>
+          link.getAttribute('href'),
+        ),
+      }))
+      ids.set(name, new Set(found.ids))
+      links.push(...found.links.map((link) => new URL(link ?? '', page.url()).href))
+      await page.close()
+    }
+    ids.set('', new Set(operations.map(({ operationId }) => `operation/${operationId}`)))
+    const own = links
+      .filter((link) => link.startsWith(sites[host]))
+      .map((link) => link.slice(sites[host].length))
+    expect(own).toContain('#operation/eraseCustomer')
+    expect(own.map((link) => link.replace('/#', '#'))).toContain('backup-and-restore#restore')
+    const lost = own.filter((link) => {
+      const [path = '', fragment] = link.split('#')
+      const name = path.replace(/\/$/, '')
+      return fragment === undefined
+        ? !ids.has(name) && name !== 'openapi.json'
+        : !ids.get(name)?.has(fragment)
+    })
+    expect(lost).toEqual([])
+  })
+
+  it.each([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [360, 'light'],
+  ] as const)('have nothing that axe finds at %i pixels, %s', async (width, colorScheme) => {
+    for (const { name } of guides) {
+      const page = await open('the server', name, { viewport: { width, height: 800 }, colorScheme })
+      expect(await axeViolations(page), name).toEqual([])
+      await page.screenshot({ path: join('dist', 'screenshots', `docs-${name}-${width}-${colorScheme}.png`) })
+      await page.context().close()
+    }
+  })
+})
+
+/** A sign that is drawn, by the text of what it belongs to, with its color and that of its ground. */
 type Sign = { of: string; color: string; ground: string }
 
 describe('A sign of the API reference', () => {

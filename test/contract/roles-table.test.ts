@@ -11,8 +11,8 @@ const COLUMNS = ['viewer', 'admin', 'owner', 'secret key'] as const
 /** A row of the table: for each column whether the operation may be called, and where only with a condition. */
 type Row = { operationId: string; may: string[]; conditional: string[] }
 
-const { info } = contractDocument() as { info: { description: string } }
-const table = rowsOf(info.description)
+const { tags } = contractDocument() as { tags: { name: string; description: string }[] }
+const table = rowsOf(tags.find(({ name }) => name === 'Members')?.description ?? '')
 
 function rowsOf(text: string): Row[] {
   const lines = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))

@@ -85,6 +85,7 @@ async function hasItsPages(url: string) {
   )
   ok((await (await fetch(`${url}/docs/redoc.js`)).text()).length > 500_000)
   ok((await (await fetch(`${url}/docs/`)).text()).includes('<main id="reference">'))
+  ok((await (await fetch(`${url}/docs/operations`)).text()).includes('<h2 id="upgrade">'))
   match(await (await fetch(`${url}/v1/openapi.yaml`)).text(), new RegExp(`^  version: ${version}$`, 'm'))
 }
 
@@ -110,7 +111,7 @@ describe('a clone', () => {
     await bash('npm ci --omit=dev', folder)
     ok((await megabytes(folder)) < 300, 'less than 300 MB')
     doesNotMatch(await bash('ls node_modules', folder), /^(vite|rolldown|react|redoc|typescript)$/m)
-    equal(await bash('ls dist', folder), 'admin\nredoc\nserver\n')
+    equal(await bash('ls dist', folder), 'admin\nguides\nredoc\nserver\n')
     const printed = await whileServing('npm start', folder, hasItsPages)
     doesNotMatch(printed, /not built/)
   })
