@@ -133,7 +133,8 @@ describe('The API reference', () => {
   })
 
   it('begins with the purpose, and a first request with its reply beside it', async () => {
-    const page = await openReference('the server')
+    const page = await openedReference('the server')
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
     const inSight = async (text: string) => {
       const box = await page.locator('.api-info').getByText(text).first().boundingBox()
       const { x = Number.NaN, y = Number.NaN, height = Number.NaN } = box ?? {}
