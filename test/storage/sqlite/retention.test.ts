@@ -10,7 +10,10 @@ import { openStoreForTest } from './file-store.ts'
 
 const DAY_MS = 86_400_000
 
-/** More than an idle store indexes at a time. */
+/** From so many on, an idle store flushes its memtable. */
+const IDLE_EVENTS = 10_000
+
+/** More than that. */
 const EVENTS = 12_000
 
 it('reuses the space of events removed by age, and of their indexes', async () => {
@@ -31,7 +34,8 @@ it('reuses the space of events removed by age, and of their indexes', async () =
       await store.events.insertEvents(workspace_id, events)
     }
     await expect.poll(() => count('event_runs'), withPatience).toBe(1)
-    await expect.poll(() => store.statistics().unindexedEvents, withPatience).toBe(0)
+    // An idle moment before the last batch flushes what has come until then, and the rest stays in the memtable.
+    await expect.poll(() => store.statistics().unindexedEvents, withPatience).toBeLessThanOrEqual(EVENTS - IDLE_EVENTS)
     now_ms += 2 * DAY_MS
     store.removals.begin()
     await expect.poll(() => count('events'), withPatience).toBe(0)
