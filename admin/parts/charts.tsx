@@ -5,7 +5,7 @@
 import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
 import { BarChart, LineChart } from '@mantine/charts'
-import type { LinePoint, Series } from './chart-figure.tsx'
+import type { LinePoint, Series } from './chart-series.ts'
 import { countText } from './number-text.ts'
 
 const countAxis = { width: 64, allowDecimals: false }

@@ -2,6 +2,7 @@ import { Button, Group, Popover, SegmentedControl, Stack, VisuallyHidden } from 
 import { IconFilter, IconX } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, startTransition, useRef, useState } from 'react'
 import { shortInstantText } from './instant-text.ts'
+import type { CustomRange } from './range-fields.tsx'
 
 // Rarely needed.
 const RangeFields = lazy(() =>
@@ -12,19 +13,12 @@ const RangeFields = lazy(() =>
 export type Chip = { key: string; name: string; text: ReactNode; onRemove: () => void }
 
 /** The time range of a list: a preset, or a custom range from an instant (inclusive) to another (exclusive). */
-export type TimeRange = {
+type TimeRange = CustomRange & {
   presets: readonly { value: string; label: string }[]
   /** The selected preset, if the range is not custom. */
   preset: string
-  /** What the range applies to: `Received`. */
-  by: string
-  /** In UTC; '' for none. */
-  from: string
-  to: string
   /** Selects a preset and clears the custom range. */
   onPreset: (preset: string) => void
-  onFrom: (from: string) => void
-  onTo: (to: string) => void
 }
 
 /**

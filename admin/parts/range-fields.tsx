@@ -1,10 +1,20 @@
 import { Stack, Text } from '@mantine/core'
-import type { TimeRange } from './filter-line.tsx'
 import { InstantField } from './instant-field.tsx'
 import { timeZoneText } from './time-zone.ts'
 
+/** A range from an instant (inclusive) to another (exclusive). */
+export type CustomRange = {
+  /** What the range applies to: `Received`. */
+  by: string
+  /** In UTC; '' for none. */
+  from: string
+  to: string
+  onFrom: (from: string) => void
+  onTo: (to: string) => void
+}
+
 /** The fields of a custom time range. */
-export function RangeFields({ range: { by, from, to, onFrom, onTo } }: { range: TimeRange }) {
+export function RangeFields({ range: { by, from, to, onFrom, onTo } }: { range: CustomRange }) {
   return (
     <Stack gap="sm">
       <InstantField label={`${by} from`} value={from} onChange={onFrom} />

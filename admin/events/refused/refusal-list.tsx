@@ -8,7 +8,12 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 import { outcomes } from './refusal-details.tsx'
-import type { OtherFilters } from './refused-group.tsx'
+
+/** The filters of the screen other than code and key. */
+export type OtherFilters = Pick<
+  Schemas['RefusalReplay'],
+  'journey_id' | 'customer_id' | 'event_id' | 'received_from' | 'received_to'
+>
 
 type Filter = OtherFilters & Pick<Schemas['RefusalReplay'], 'code' | 'key_id'>
 

@@ -12,16 +12,10 @@ import { codeOf, taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
-import { type OpenRefusal, RefusalList } from './refusal-list.tsx'
+import { type OpenRefusal, type OtherFilters, RefusalList } from './refusal-list.tsx'
 import { SendAgain } from './send-again.tsx'
 
 type RefusalGroup = Schemas['RefusalGroup']
-
-/** The filters of the screen other than code and key. */
-export type OtherFilters = Pick<
-  Schemas['RefusalReplay'],
-  'journey_id' | 'customer_id' | 'event_id' | 'received_from' | 'received_to'
->
 
 /** One kind of rejected request from one key: how often and since when; expanded, how to fix it, examples and replay. */
 export function RefusedGroup({
