@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
-import { UnitQueue } from '../../events/write-queue.ts'
+import { WriteQueue } from '../../events/write-queue.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { CommittedGroup, Disk, StorageStatistics } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
@@ -30,7 +30,7 @@ type Waiting = {
   reject: (error: Error) => void
 }
 type Turn = { begin: () => void; reject: (error: Error) => void }
-type WriterOptions = {
+type WriteSchedulerOptions = {
   path: string
   /** Where readers look up events that are not indexed yet. */
   ring: TailRing
@@ -49,11 +49,11 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
  * The main thread's side of the writer. Units that arrive while a group commits are queued and committed together next
  * (group commit); each is answered after its commit. A transaction of the main thread gets its turn between groups.
  */
-export class Writer {
+export class WriteScheduler {
   readonly #thread: Worker
   readonly #port: MessagePort
-  readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>()
+  readonly #options: WriteSchedulerOptions
+  readonly #waiting = new WriteQueue<Waiting>()
   readonly #turns: Turn[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
@@ -65,7 +65,7 @@ export class Writer {
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  private constructor(thread: Worker, port: MessagePort, options: WriterOptions) {
+  private constructor(thread: Worker, port: MessagePort, options: WriteSchedulerOptions) {
     this.#thread = thread
     this.#port = port
     this.#options = options
@@ -77,19 +77,19 @@ export class Writer {
   /**
    * @throws {Error} with a message for the operator if the file cannot be served
    */
-  static async open(options: WriterOptions): Promise<Writer> {
+  static async open(options: WriteSchedulerOptions): Promise<WriteScheduler> {
     const { port1, port2 } = new MessageChannel()
     const thread = startThread(threadModule('writer-thread', import.meta.url), {
       workerData: { path: options.path, ring: options.ring.buffer, port: port2 } satisfies WriterThreadData,
       transferList: [port2],
     })
-    const writer = new Writer(thread, port1, options)
-    const reply = await writer.#reply()
+    const scheduler = new WriteScheduler(thread, port1, options)
+    const reply = await scheduler.#reply()
     if (reply.kind === 'refused') {
       await thread.terminate()
       throw new Error(reply.message)
     }
-    return writer
+    return scheduler
   }
 
   /**
