@@ -12,7 +12,7 @@ import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
 import { sqliteEventStore } from './event-store.ts'
-import { TailRing } from './index/memtable.ts'
+import { MemtableRing } from './index/memtable.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
 import { Reader } from './reader/reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
@@ -39,7 +39,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onRemovalFailure = () => {},
     erasuresFile,
   } = options
-  const ring = new TailRing()
+  const ring = new MemtableRing()
   let groups = 0
   const counted: typeof onGroup = (group) => {
     groups += 1

@@ -14,7 +14,7 @@ import {
 import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { Connection } from '../connection.ts'
-import type { TailFilter, TailRing } from '../index/memtable.ts'
+import type { MemtableFilter, MemtableRing } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
 import { RunStore } from '../index/run-store.ts'
@@ -88,7 +88,7 @@ const ATTEMPTS = 5
 /** Reads lists of events, each page in one transaction: from the runs and from the memtable. */
 export class EventReader {
   readonly #connection: Connection
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #runs: RunStore
   readonly #spans: SpanReader
   readonly #statements: ReturnType<typeof prepare>
@@ -97,7 +97,7 @@ export class EventReader {
   #named = namesOfNone()
 
   /** @param ring the memtable shared by the writer */
-  constructor(connection: Connection, ring: TailRing) {
+  constructor(connection: Connection, ring: MemtableRing) {
     this.#connection = connection
     this.#ring = ring
     this.#runs = new RunStore(connection)
@@ -368,7 +368,7 @@ export class EventReader {
       (key_id !== undefined && sender === undefined)
     if (isUnknown) return undefined
     const name = event_id === undefined ? undefined : this.#hashOf(event_id)
-    const refs: TailFilter = {
+    const refs: MemtableFilter = {
       workspace,
       ...(journey !== undefined && { journey }),
       ...(customer !== undefined && { customer }),
@@ -394,7 +394,7 @@ export class EventReader {
   }
 
   /** Yields events that may belong to a list, latest first. */
-  *#candidates(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+  *#candidates(key: number, refs: MemtableFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     const least = Math.max(from, indexed + 1)
     for (let seq = this.#ring.lastMatch(refs, to, least); seq !== -1; ) {
@@ -413,7 +413,7 @@ export class EventReader {
   }
 
   /** The same, earliest first. */
-  *#candidatesForward(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+  *#candidatesForward(key: number, refs: MemtableFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     for (const run of this.#runs.all().reverse()) {
       if (run.last_seq < from) continue
@@ -438,7 +438,7 @@ export class EventReader {
       ? { at_ms: page.after.ms, seq: this.#spans.firstFrom(eventIdBytes(page.after.id)) }
       : { at_ms: Number.POSITIVE_INFINITY, seq: Number.POSITIVE_INFINITY }
     const runs = this.#runs.all().sort((a, b) => b.greatest_at_ms - a.greatest_at_ms)
-    const sources = [new Source(this.#latestOfTail(customer, before, page.limit + 1).values())]
+    const sources = [new Source(this.#latestInMemtable(customer, before, page.limit + 1).values())]
     while (true) {
       let latest: Source | undefined
       for (const source of sources) {
@@ -459,7 +459,7 @@ export class EventReader {
   }
 
   /** Not all at once, because a customer may have the whole memtable. */
-  #latestOfTail(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
+  #latestInMemtable(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
     const indexed = this.#indexedSeq()
     const keep = (entries: TimelineEntry[]) =>
       entries.sort((a, b) => (isBefore(a, b) ? 1 : -1)).slice(0, count)
@@ -515,7 +515,7 @@ export class EventReader {
 }
 
 /** Returns the most selective of the posting keys of a list's events. */
-function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
+function keyOf(workspace: number, { customer, journey, name }: MemtableFilter): number {
   if (customer !== undefined) return postingKeys.customer(customer)
   if (journey !== undefined) {
     return name === undefined ? postingKeys.journey(journey) : postingKeys.journeyName(journey, name)

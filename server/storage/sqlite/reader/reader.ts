@@ -8,7 +8,7 @@ import type { ListReads } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import type { Statement } from '../statement.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
@@ -32,7 +32,7 @@ type ReaderOptions = {
   /** A file that the writer has already opened. */
   path: string
   /** The events that the writer has not indexed yet. */
-  ring: TailRing
+  ring: MemtableRing
   onDeath: (error: Error) => void
 }
 

@@ -1,7 +1,7 @@
 import { eventIdsOf } from '../../../domain/journey-standing.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Connection } from '../connection.ts'
-import type { Segment, Tail } from '../index/memtable.ts'
+import type { Memtable, Segment } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsFrom } from '../index/postings.ts'
 import type { RunStore } from '../index/run-store.ts'
@@ -56,7 +56,7 @@ const ENROLMENTS_AT_ONCE = 500
  */
 export class EventRemover {
   readonly #store: RunStore
-  readonly #tail: Tail
+  readonly #memtable: Memtable
   readonly #spans: SpanReader
   readonly #statements: ReturnType<typeof prepare>
   /** Deletions by the column that selects the events. */
@@ -66,9 +66,9 @@ export class EventRemover {
   /** Within the slice: customers already reported to followers, by journey. */
   readonly #told = new Map<number, Set<number>>()
 
-  constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
+  constructor(connection: Connection, { store, memtable }: { store: RunStore; memtable: Memtable }) {
     this.#store = store
-    this.#tail = tail
+    this.#memtable = memtable
     this.#spans = new SpanReader(connection)
     this.#statements = prepare(connection)
     const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
@@ -151,7 +151,7 @@ export class EventRemover {
     { from, since_ms }: Place,
     before_ms: number | null,
   ): Generator<number> {
-    const last = this.#tail.nextSeq - 1
+    const last = this.#memtable.nextSeq - 1
     const received = {
       ...(before_ms !== null && { to_ms: before_ms }),
       ...(since_ms !== undefined && { from_ms: since_ms - CLOCK_MS }),
@@ -166,7 +166,7 @@ export class EventRemover {
           yield seq
         }
       }
-      for (const segment of [this.#tail.indexing, this.#tail.arriving]) {
+      for (const segment of [this.#memtable.indexing, this.#memtable.arriving]) {
         if (!segment) continue
         const refs = of(segment)
         const end = Math.min(segment.firstSeq + segment.length - 1, interval.to)

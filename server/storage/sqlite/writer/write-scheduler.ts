@@ -5,7 +5,7 @@ import type { CommittedGroup, Disk, StorageStatistics } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement } from '../statement.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
@@ -33,7 +33,7 @@ type Turn = { begin: () => void; reject: (error: Error) => void }
 type WriteSchedulerOptions = {
   path: string
   /** Where readers look up events that are not indexed yet. */
-  ring: TailRing
+  ring: MemtableRing
   now: () => number
   onOutsideChange: () => void
   onDeath: (error: Error) => void

@@ -7,7 +7,7 @@ import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, takeServerLock } from '../connection.ts'
-import { TailRing } from '../index/memtable.ts'
+import { MemtableRing } from '../index/memtable.ts'
 import { migrateFile } from '../migrate-file.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement, StatementResult } from '../statement.ts'
@@ -68,7 +68,7 @@ async function main({ path, ring, port }: WriterThreadData) {
     }
     await migrateFile(path)
     assertWhole(path)
-    writing = new WritingConnection(path, new TailRing(ring))
+    writing = new WritingConnection(path, new MemtableRing(ring))
   } catch (error) {
     lock?.close()
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
