@@ -19,7 +19,7 @@ import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
 import { RunStore } from '../index/run-store.ts'
 import { isBefore, type TimelineEntry, timelineBefore } from '../index/timeline.ts'
-import { type Interval, SPAN_EVENTS, SpanReader } from '../index/zone-map.ts'
+import { type Interval, SPAN_EVENTS, ZoneMapReader } from '../index/zone-map.ts'
 import { type Kept, timeOf, wholeDigits, wholeIdText } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
@@ -90,7 +90,7 @@ export class EventReader {
   readonly #connection: Connection
   readonly #ring: MemtableRing
   readonly #runs: RunStore
-  readonly #spans: SpanReader
+  readonly #zoneMap: ZoneMapReader
   readonly #statements: ReturnType<typeof prepare>
   #nameHash: ((name: string) => number) | undefined
   /** The names that events of one slice refer to. Not kept longer, because a name or a reference may change. */
@@ -101,7 +101,7 @@ export class EventReader {
     this.#connection = connection
     this.#ring = ring
     this.#runs = new RunStore(connection)
-    this.#spans = new SpanReader(connection)
+    this.#zoneMap = new ZoneMapReader(connection)
     this.#statements = prepare(connection)
   }
 
@@ -126,7 +126,7 @@ export class EventReader {
       const until_ms = performance.now() + COUNTING_MS
       const received = to_ms === undefined ? {} : { to_ms }
       let events = 0
-      for (const { from, to } of this.#spans.intervals(received, this.#lastSeq())) {
+      for (const { from, to } of this.#zoneMap.intervals(received, this.#lastSeq())) {
         for (let at = from; at <= to; at += COUNTED_AT_ONCE) {
           if (performance.now() >= until_ms) return { events, isAll: false }
           const end = Math.min(at + COUNTED_AT_ONCE - 1, to)
@@ -220,7 +220,7 @@ export class EventReader {
     let looked = 0
     let end = first
     let last: SuccessiveRow | undefined
-    for (const { from, to } of [...this.#spans.intervals(filter, bound)].reverse()) {
+    for (const { from, to } of [...this.#zoneMap.intervals(filter, bound)].reverse()) {
       if (to < first) continue
       const candidates = this.#candidatesForward(key, refs, { from: Math.max(from, first), to })
       for (const seqs of chunks(candidates, CHUNK)) {
@@ -328,7 +328,7 @@ export class EventReader {
    */
   #newestEnd({ seq, position }: Place, seen: Place | undefined): Position {
     if (position) return position
-    const next = this.#spans.around(seq).find(({ first }) => first > seq)
+    const next = this.#zoneMap.around(seq).find(({ first }) => first > seq)
     if (seen?.position && (!next || seen.seq < next.first)) return seen.position
     if (!next) throw new Error(`there is no span behind event ${seq}`)
     return positionOf(next.first_id)
@@ -337,7 +337,7 @@ export class EventReader {
   /** The same for a forward walk. */
   #oldestEnd({ seq, position }: Place, seen: Place | undefined): Position {
     if (position) return position
-    const [span] = this.#spans.around(seq)
+    const [span] = this.#zoneMap.around(seq)
     if (seen?.position && (!span || seen.seq >= span.first)) return seen.position
     if (!span) throw new Error(`event ${seq} is in no span`)
     return positionOf(span.first_id)
@@ -345,8 +345,8 @@ export class EventReader {
 
   /** Yields where the events of a filter may be, latest first. */
   #intervals({ id, ...received }: EventFilter, last: number): Iterable<Interval> {
-    if (id === undefined) return this.#spans.intervals(received, last)
-    const seq = this.#spans.seqOf(eventIdBytes(id))
+    if (id === undefined) return this.#zoneMap.intervals(received, last)
+    const seq = this.#zoneMap.seqOf(eventIdBytes(id))
     return seq <= last ? [{ from: seq, to: seq }] : []
   }
 
@@ -435,7 +435,7 @@ export class EventReader {
   /** Yields a customer's timeline after the page's position, latest first. */
   *#latest(customer: number, page: Page): Generator<TimelineEntry> {
     const before = page.after
-      ? { at_ms: page.after.ms, seq: this.#spans.firstFrom(eventIdBytes(page.after.id)) }
+      ? { at_ms: page.after.ms, seq: this.#zoneMap.firstFrom(eventIdBytes(page.after.id)) }
       : { at_ms: Number.POSITIVE_INFINITY, seq: Number.POSITIVE_INFINITY }
     const runs = this.#runs.all().sort((a, b) => b.greatest_at_ms - a.greatest_at_ms)
     const sources = [new Source(this.#latestInMemtable(customer, before, page.limit + 1).values())]
@@ -477,12 +477,12 @@ export class EventReader {
 
   #lastBefore({ after }: Page): number {
     const last = this.#lastSeq()
-    return after ? Math.min(last, this.#spans.firstFrom(eventIdBytes(after.id)) - 1) : last
+    return after ? Math.min(last, this.#zoneMap.firstFrom(eventIdBytes(after.id)) - 1) : last
   }
 
   #firstBehind({ after }: Pick<Page, 'after'>): number {
     if (!after) return 0
-    const seq = this.#spans.firstFrom(eventIdBytes(after.id))
+    const seq = this.#zoneMap.firstFrom(eventIdBytes(after.id))
     const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
     return head && wholeIdText(head) === after.id ? seq + 1 : seq
   }

@@ -5,7 +5,7 @@ import type { Memtable, Segment } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsFrom } from '../index/postings.ts'
 import type { RunStore } from '../index/run-store.ts'
-import { SpanReader } from '../index/zone-map.ts'
+import { ZoneMapReader } from '../index/zone-map.ts'
 import { type Kept, wholeId } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
@@ -57,7 +57,7 @@ const ENROLMENTS_AT_ONCE = 500
 export class EventRemover {
   readonly #store: RunStore
   readonly #memtable: Memtable
-  readonly #spans: SpanReader
+  readonly #zoneMap: ZoneMapReader
   readonly #statements: ReturnType<typeof prepare>
   /** Deletions by the column that selects the events. */
   readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
@@ -69,7 +69,7 @@ export class EventRemover {
   constructor(connection: Connection, { store, memtable }: { store: RunStore; memtable: Memtable }) {
     this.#store = store
     this.#memtable = memtable
-    this.#spans = new SpanReader(connection)
+    this.#zoneMap = new ZoneMapReader(connection)
     this.#statements = prepare(connection)
     const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
     this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
@@ -156,7 +156,7 @@ export class EventRemover {
       ...(before_ms !== null && { to_ms: before_ms }),
       ...(since_ms !== undefined && { from_ms: since_ms - CLOCK_MS }),
     }
-    for (const interval of [...this.#spans.intervals(received, last)].reverse()) {
+    for (const interval of [...this.#zoneMap.intervals(received, last)].reverse()) {
       const first = Math.max(from, interval.from)
       for (const run of this.#store.all().reverse()) {
         if (run.last_seq < first) continue

@@ -13,7 +13,7 @@ import { brokenEventRule } from '../../events/ingestion-rules.ts'
 import type { Connection } from '../connection.ts'
 import { Memtable, type MemtableRing } from '../index/memtable.ts'
 import type { MessageIndex } from '../index/message-index.ts'
-import { SpanWriter } from '../index/zone-map.ts'
+import { ZoneMapWriter } from '../index/zone-map.ts'
 import { keptId, wholeId, wholeIdText } from '../kept-ids.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'
@@ -75,7 +75,7 @@ export class EventWriter {
   readonly memtable: Memtable
   readonly #references: References
   readonly #statements: ReturnType<typeof prepare>
-  readonly #spans: SpanWriter
+  readonly #zoneMap: ZoneMapWriter
   readonly #counter: EventCounter
   readonly #keys: EventKeys
   readonly #nextId: (now_ms: number) => Uint8Array
@@ -98,7 +98,7 @@ export class EventWriter {
     this.#references = references
     this.#messages = messages
     this.#statements = prepare(connection)
-    this.#spans = new SpanWriter(connection)
+    this.#zoneMap = new ZoneMapWriter(connection)
     this.#counter = new EventCounter(connection)
     this.#keys = new EventKeys(connection)
     this.#nextId = ascendingIds(this.#newestId())
@@ -175,7 +175,7 @@ export class EventWriter {
   /** Writes deferred rows. Call before the commit. */
   endGroup(): void {
     this.#insertRows()
-    this.#spans.write()
+    this.#zoneMap.write()
     this.#counter.endGroup()
   }
 
@@ -187,7 +187,7 @@ export class EventWriter {
   /** Drops what was not committed. */
   forget(): void {
     this.#values = []
-    this.#spans.forget()
+    this.#zoneMap.forget()
     this.#counter.forget()
     this.#keys.forget()
     this.memtable.cut(this.#committedSeq)
@@ -236,7 +236,7 @@ export class EventWriter {
     const at_ms = occurred_ms ?? now_ms
     const references = { workspace_ref, journey_ref, customer_ref }
     this.memtable.append({ seq, ...references, name, at_ms, message_key: message?.key ?? null })
-    this.#spans.add(seq, id, now_ms)
+    this.#zoneMap.add(seq, id, now_ms)
     this.#values.push(seq, workspace_ref, journey_ref, customer_ref, keptId(id, now_ms))
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     this.#values.push(key_id === '' ? null : this.#keys.refOf(key_id))
