@@ -94,7 +94,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
         if (!(await refusals.removeOf(removal.workspace_id, customer))) return false
         await db.transaction().execute((db) => forgetOwnNames(db, removal))
       }
-      return await scheduler.cutLogOff()
+      return await scheduler.truncateLog()
     },
     forgetJourney,
     groups: () => groups,

@@ -46,9 +46,9 @@ export class SqliteRefusalTable implements RefusalTable {
     return (await this.#ask(asked)) as Row[][]
   }
 
-  cutLogOff: RefusalTable['cutLogOff'] = async () => {
-    const [[cut] = []] = (await this.#ask('cut-log-off')) as { busy: number }[][]
-    return cut?.busy === 0
+  truncateLog: RefusalTable['truncateLog'] = async () => {
+    const [[truncation] = []] = (await this.#ask('truncate-log')) as { busy: number }[][]
+    return truncation?.busy === 0
   }
 
   async close(): Promise<void> {
@@ -65,7 +65,7 @@ export class SqliteRefusalTable implements RefusalTable {
     return new Kysely<RefusalTables>({ dialect: new ThreadDialect({ read }) })
   }
 
-  #ask(statements: readonly Statement[] | 'cut-log-off'): Promise<unknown[][]> {
+  #ask(statements: readonly Statement[] | 'truncate-log'): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Unavailable('shutting_down')
       this.#thread ??= this.#start()

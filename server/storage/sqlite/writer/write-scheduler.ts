@@ -156,8 +156,8 @@ export class WriteScheduler {
   }
 
   /** Truncates the log. @returns false if a reader prevents it; try again. @throws {Unavailable} */
-  async cutLogOff(): Promise<boolean> {
-    return (await this.#inTurn(() => this.#ask<'log-cut-off'>({ kind: 'cut-log-off' }))).isEmpty
+  async truncateLog(): Promise<boolean> {
+    return (await this.#inTurn(() => this.#ask<'log-truncated'>({ kind: 'truncate-log' }))).isEmpty
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -21,7 +21,7 @@ export type WriterRequest =
   | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
   | { kind: 'statement'; statement: Statement }
   | { kind: 'remove'; removal: RemovalName }
-  | { kind: 'cut-log-off' }
+  | { kind: 'truncate-log' }
   | { kind: 'close' }
 
 export type WriterReply =
@@ -30,7 +30,7 @@ export type WriterReply =
   | { kind: 'group'; results: Packed; unindexedEvents: number }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'removed'; slice: RemovedSlice | { failure: Failure } }
-  | { kind: 'log-cut-off'; isEmpty: boolean }
+  | { kind: 'log-truncated'; isEmpty: boolean }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
   | { kind: 'disk'; disk: Disk }
@@ -74,13 +74,13 @@ async function main({ path, ring, port }: WriterThreadData) {
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   }
 
-  const tendLog = () => {
-    const disk = writing.tendLog()
+  const checkpointLog = () => {
+    const disk = writing.checkpointLog()
     if (disk) say({ kind: 'disk', disk })
   }
   const timer = setInterval(() => {
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
-    tendLog()
+    checkpointLog()
   }, CHECK_MS)
   const pauses = new IndexingPauses()
   const index = (isIdle: boolean) => {
@@ -99,7 +99,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       pauses.waited(request.sent_ms)
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
       say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
-      if (writing.hasLogGrown) tendLog()
+      if (writing.hasLogGrown) checkpointLog()
       // One slice at most: messages that have arrived meanwhile go before the next.
       index(false)
       idle.refresh()
@@ -109,8 +109,8 @@ async function main({ path, ring, port }: WriterThreadData) {
     } else if (request.kind === 'remove') {
       say({ kind: 'removed', slice: pauses.during(() => writing.remove(request.removal)) })
       idle.refresh()
-    } else if (request.kind === 'cut-log-off') {
-      say({ kind: 'log-cut-off', isEmpty: pauses.during(() => writing.cutLogOff()) })
+    } else if (request.kind === 'truncate-log') {
+      say({ kind: 'log-truncated', isEmpty: pauses.during(() => writing.truncateLog()) })
     } else {
       clearInterval(timer)
       clearTimeout(idle)

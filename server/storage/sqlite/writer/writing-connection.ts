@@ -154,10 +154,10 @@ export class WritingConnection {
    * Truncates the log after a checkpoint, so that it contains nothing that was removed.
    * @returns false if a long read prevents it
    */
-  cutLogOff(): boolean {
+  truncateLog(): boolean {
     if (!this.#open || this.#open.connection.inTransaction) return false
     try {
-      return this.#log.cutOff(this.#open.connection)
+      return this.#log.truncate(this.#open.connection)
     } catch (error) {
       this.#recover(failureOf(error))
       return false
@@ -170,10 +170,10 @@ export class WritingConnection {
   }
 
   /** State of the log and its disk after maintenance; undefined if they cannot be checked now. */
-  tendLog(): Disk | undefined {
+  checkpointLog(): Disk | undefined {
     if (!this.#open || this.#open.connection.inTransaction) return undefined
     try {
-      return this.#log.tend(this.#open.connection)
+      return this.#log.checkpoint(this.#open.connection)
     } catch {
       // The next write meets the same failure and reports it.
       return undefined
