@@ -14,13 +14,13 @@ import type { LoopScheduler, LoopTime } from './rates/loop-scheduler.ts'
 import type { LimitedKey } from './rates/rate-limit.ts'
 import { RequestRate } from './rates/request-rate.ts'
 import { isDryRun, RefusedRequest } from './refused-requests.ts'
-import { type ArrivingBody, type BodyPlaces, ignoreBody } from './request-body.ts'
+import { type ArrivingBody, type BodyMemory, ignoreBody } from './request-body.ts'
 import { type ContextOptions, RequestContext, reached, workspaceOf } from './request-context.ts'
 
 export type ServeOptions = ContextOptions &
   Answering & {
     scheduler: LoopScheduler
-    bodies: BodyPlaces
+    bodies: BodyMemory
     exports: ExportPlaces
     /** Whether new work is refused because the process is shutting down. */
     isStopping: () => boolean
