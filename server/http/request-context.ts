@@ -6,7 +6,7 @@ import type { ServedMetrics } from '../served-metrics.ts'
 import type { Reading } from '../storage/database.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { Tally } from '../tally.ts'
-import { CallerHasGone } from './answers/answer.ts'
+import { ClientDisconnected } from './answers/answer.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
 import type { Reached } from './callers/origins.ts'
@@ -173,7 +173,7 @@ async function checkBody<Id extends OperationId>(
 function readingOf(caller: Caller, res: Response): Reading {
   const controller = new AbortController()
   const end = () => {
-    if (!res.writableFinished) controller.abort(new CallerHasGone())
+    if (!res.writableFinished) controller.abort(new ClientDisconnected())
   }
   // The client may have disconnected while its key was looked up.
   if (res.closed) end()
