@@ -81,7 +81,7 @@ const FILE_PAGE_BYTES = 4096
 const READ_AT_ONCE = 100
 
 /** The ring buffer was overwritten under a delayed reader, which must start again. */
-class Overtaken extends Error {}
+class RingOverwritten extends Error {}
 
 const ATTEMPTS = 5
 
@@ -143,7 +143,7 @@ export class EventReader {
       try {
         return read()
       } catch (error) {
-        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+        if (!(error instanceof RingOverwritten) || attempt === ATTEMPTS) throw error
       } finally {
         this.#connection.exec('COMMIT')
       }
@@ -497,7 +497,7 @@ export class EventReader {
   }
 
   #assertIntact(seq: number) {
-    if (!this.#ring.isIntactBehind(seq)) throw new Overtaken('the tail went on under a reader')
+    if (!this.#ring.isIntactBehind(seq)) throw new RingOverwritten('the tail went on under a reader')
   }
 
   #hashOf(event_id: string): number {

@@ -13,7 +13,7 @@ import { keyOf, numberOf } from './keys.ts'
 const CHUNKS = { first: 256, firstOfRange: 4, growth: 8, greatest: 10_000 }
 
 /** The ring was overwritten while a reader was delayed; the reader must start again. */
-class Overtaken extends Error {}
+class RingOverwritten extends Error {}
 
 const ATTEMPTS = 5
 
@@ -102,7 +102,7 @@ export class CustomerHistory implements History {
       } catch (error) {
         this.end()
         reading.cursors.clear()
-        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+        if (!(error instanceof RingOverwritten) || attempt === ATTEMPTS) throw error
       }
     }
   }
@@ -112,7 +112,7 @@ export class CustomerHistory implements History {
     const { cursors, indexed_seq, last_seq } = this.#begin()
     const isWanted = (entry: TimelineEntry) => !isBefore(entry, from) && entry.at_ms < to_ms
     const ofMemtable = [...this.#memtable.entries(customer, { indexed_seq, last_seq })].filter(isWanted)
-    if (!this.#ring.isIntactBehind(indexed_seq)) throw new Overtaken('the tail went on under a reader')
+    if (!this.#ring.isIntactBehind(indexed_seq)) throw new RingOverwritten('the tail went on under a reader')
     ofMemtable.sort((one, other) => (isBefore(one, other) ? -1 : 1))
     const sources: Source[] = [new MemtableSource(customer, ofMemtable)]
     for (const cursor of cursors) {
