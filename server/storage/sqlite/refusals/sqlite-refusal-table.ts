@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { type CompiledQuery, Kysely } from 'kysely'
 import type { Reading } from '../../database.ts'
-import { ListTurns } from '../../lists/list-queue.ts'
+import { ListQueue } from '../../lists/list-queue.ts'
 import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
@@ -24,7 +24,7 @@ type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) =>
 export class SqliteRefusalTable implements RefusalTable {
   readonly compiler = this.#database(() => Promise.reject(new Error('read by way of lists')))
   readonly #path: string
-  readonly #turns = new ListTurns(1)
+  readonly #listQueue = new ListQueue(1)
   readonly #waiting = new Map<number, Waiting>()
   #thread: Worker | undefined
   #number = 0
@@ -37,7 +37,7 @@ export class SqliteRefusalTable implements RefusalTable {
 
   lists(reading: Reading): Kysely<RefusalTables> {
     return this.#database((statement) =>
-      this.#turns.take(reading, async () => (await this.#ask([statement]))[0] ?? []),
+      this.#listQueue.take(reading, async () => (await this.#ask([statement]))[0] ?? []),
     )
   }
 
@@ -53,7 +53,7 @@ export class SqliteRefusalTable implements RefusalTable {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#turns.close(new Unavailable('shutting_down'))
+    this.#listQueue.close(new Unavailable('shutting_down'))
     const thread = this.#thread
     if (!thread) return
     const exited = once(thread, 'exit')
