@@ -32,8 +32,8 @@ export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler)
       lists.events(reading, (connection) => readOldest(connection, workspaceId, filter, page)),
     eventsBound: (workspaceId, reading) =>
       lists.read(reading, async (connection) => {
-        const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
-        return { place: closed_ms, caughtUp_ms: told_ms }
+        const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+        return { place: watermark_ms, caughtUp_ms: told_ms }
       }),
     async eventSlice(request, reading) {
       const { groups } = scheduler

@@ -91,7 +91,7 @@ export class EventRemover {
     const ids = removed.map(({ id }) => id)
     if (ids.length > 0) {
       await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
-      await connection.run(DELETE_STRAYS, [workspace, ids])
+      await connection.run(DELETE_LATE_ARRIVALS, [workspace, ids])
       await connection.run(DELETE_EVENTS, [workspace, ids])
       if (removal.before_ms !== null) await tellEnrolments(connection, workspace, removed)
     }
@@ -251,7 +251,7 @@ const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($
 
 const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
 
-const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+const DELETE_LATE_ARRIVALS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
 
 const DELETE_ENROLMENTS =
   'DELETE FROM enrolments WHERE workspace_id = $1 AND journey_id = $2 AND customer_id = ANY($3::text[])'
