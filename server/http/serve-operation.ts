@@ -15,7 +15,7 @@ import type { LimitedKey } from './rates/rate-limit.ts'
 import { RequestRate } from './rates/request-rate.ts'
 import { isDryRun, RefusedRequest } from './refused-requests.ts'
 import { type ArrivingBody, type BodyMemory, ignoreBody } from './request-body.ts'
-import { type ContextOptions, RequestContext, reached, workspaceOf } from './request-context.ts'
+import { type ContextOptions, ingressOf, RequestContext, workspaceOf } from './request-context.ts'
 
 export type ServeOptions = ContextOptions &
   Answering & {
@@ -141,7 +141,7 @@ async function perform(exchange: Exchange, admitted: Admitted, received: Receive
 async function send(exchange: Exchange, { identity, loop }: Admitted, reply: Reply): Promise<void> {
   const { req, res, options } = exchange
   const { status, body, file, cookies } = reply
-  if (cookies) addHeaders(res, { 'Set-Cookie': writeCookies(cookies, reached(req), options.publicUrl) })
+  if (cookies) addHeaders(res, { 'Set-Cookie': writeCookies(cookies, ingressOf(req), options.publicUrl) })
   if (file) {
     const assertAllowed = async () => {
       if (options.isStopping()) throw new Unavailable('shutting_down')
@@ -167,7 +167,7 @@ class Identity {
   async check(): Promise<Caller> {
     const { route, req, options } = this.#exchange
     try {
-      this.#caller = await options.callers.check(req.headers, () => reached(req), route)
+      this.#caller = await options.callers.check(req.headers, () => ingressOf(req), route)
     } catch (error) {
       if (error instanceof KeyRejected) refusedRequest(error.key, this.#exchange)?.count(error)
       throw error
