@@ -157,8 +157,8 @@ export class EventReader {
     const { key, refs, isFound, sender } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
-    let place: Place | undefined
-    let seen: Place | undefined
+    let place: ScannedEvent | undefined
+    let seen: ScannedEvent | undefined
     for (const interval of this.#intervals(filter, this.#lastBefore(page))) {
       for (const seq of this.#candidates(key, refs, interval)) {
         if (looked >= LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
@@ -186,8 +186,8 @@ export class EventReader {
     const { key, refs, isFound, sender } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
-    let seen: Place | undefined
-    let place: Place | undefined
+    let seen: ScannedEvent | undefined
+    let place: ScannedEvent | undefined
     for (const { from, to } of [...this.#intervals(filter, this.#lastSeq())].reverse()) {
       for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
         if (looked >= LOOKED_AT && place) {
@@ -326,7 +326,7 @@ export class EventReader {
    * Returns where a list that ends early continues: after the last event scanned. If that was removed, at the start of
    * its span, or after the last event seen in it; so part of a span is scanned twice, but nothing is shown twice.
    */
-  #newestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+  #newestEnd({ seq, position }: ScannedEvent, seen: ScannedEvent | undefined): Position {
     if (position) return position
     const next = this.#zoneMap.around(seq).find(({ first }) => first > seq)
     if (seen?.position && (!next || seen.seq < next.first)) return seen.position
@@ -335,7 +335,7 @@ export class EventReader {
   }
 
   /** The same for a forward walk. */
-  #oldestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+  #oldestEnd({ seq, position }: ScannedEvent, seen: ScannedEvent | undefined): Position {
     if (position) return position
     const [span] = this.#zoneMap.around(seq)
     if (seen?.position && (!span || seen.seq >= span.first)) return seen.position
@@ -563,7 +563,7 @@ function messageText(message: string | null): string | null {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-function placeOf(row: SuccessiveRow): Required<Place> {
+function placeOf(row: SuccessiveRow): Required<ScannedEvent> {
   return { seq: row.seq, position: { ms: row.received_ms, id: idText(row) } }
 }
 
@@ -580,7 +580,7 @@ function namesOfNone() {
 }
 
 /** A scanned event with its position in the list; undefined if it was removed. */
-type Place = { seq: number; position?: Position }
+type ScannedEvent = { seq: number; position?: Position }
 
 /** The position of an identifier in lists by arrival. */
 function positionOf(id: Uint8Array): Position {

@@ -20,7 +20,7 @@ type RemovalRow = RemovalName & {
 }
 
 /** Progress of a removal. */
-type Place = {
+type RemovalProgress = {
   /** The number of a customer whose rows are already deleted, or of a journey that is already hidden. */
   ref?: number
   /** All events with lower numbers are removed. */
@@ -79,7 +79,7 @@ export class EventRemover {
   slice(name: RemovalName): RemovedSlice {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
     if (!removal) return { rows: 0, isDone: true }
-    const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
+    const place: RemovalProgress = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
     const selection = this.#selectionOf(removal, place)
     this.#steps.clear()
     this.#told.clear()
@@ -103,7 +103,7 @@ export class EventRemover {
   }
 
   /** @param place is advanced */
-  #remove({ before_ms }: RemovalRow, selection: Selection, place: Place): RemovedSlice {
+  #remove({ before_ms }: RemovalRow, selection: Selection, place: RemovalProgress): RemovedSlice {
     const deletion = this.#deletions.get(selection.column)
     if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
     const until_ms = performance.now() + SLICE_MS
@@ -148,7 +148,7 @@ export class EventRemover {
   /** Numbers of events that may have to be removed, from the index. */
   *#candidates(
     { key, of, ref }: Selection,
-    { from, since_ms }: Place,
+    { from, since_ms }: RemovalProgress,
     before_ms: number | null,
   ): Generator<number> {
     const last = this.#memtable.nextSeq - 1
@@ -178,7 +178,10 @@ export class EventRemover {
   }
 
   /** Undefined if nothing of its subject is left. */
-  #selectionOf({ kind, workspace_id, subject_id }: RemovalRow, { ref }: Place): Selection | undefined {
+  #selectionOf(
+    { kind, workspace_id, subject_id }: RemovalRow,
+    { ref }: RemovalProgress,
+  ): Selection | undefined {
     const { customer, journey, workspace } = this.#statements
     if (kind === 'customer') {
       const found = ref ?? customer.get(workspace_id, subject_id)

@@ -5,7 +5,7 @@ import {
   type EnrolmentRow,
   type EventRow,
   isShared,
-  type Place,
+  type RowKey,
   type Rows,
   readShared,
   writeShared,
@@ -40,7 +40,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
   const statements = prepare(connection)
   const zoneMap = new ZoneMapWriter(connection)
 
-  const readEnrolments = (place: Place | undefined, limit: number): Rows => {
+  const readEnrolments = (place: RowKey | undefined, limit: number): Rows => {
     const [journey = 0, customer = 0] = place ?? []
     const found = statements.enrolments.all(journey, customer, limit)
     const last = found.at(-1)
@@ -49,7 +49,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       place: last && [last.journey_ref, last.customer_ref],
     }
   }
-  const readEvents = (place: Place | undefined, limit: number): Rows => {
+  const readEvents = (place: RowKey | undefined, limit: number): Rows => {
     const found = statements.events.all(place?.[0] ?? 0, limit)
     const last = found.at(-1)
     const rows = found.map(({ seq, id, message_id, ...row }) => ({
