@@ -442,8 +442,8 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 /**
  * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
  * Messages are inserted in order, so that two replicas never deadlock. An event that exists already was inserted by the
- * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`). What is
- * known before is counted as a duplicate.
+ * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`). What
+ * is known before is counted as a duplicate.
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (

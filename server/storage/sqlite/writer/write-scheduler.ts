@@ -29,7 +29,7 @@ type Waiting = {
   resolve: (outcome: UnitOutcome) => void
   reject: (error: Error) => void
 }
-type Turn = { begin: () => void; reject: (error: Error) => void }
+type WaitingTransaction = { begin: () => void; reject: (error: Error) => void }
 type WriteSchedulerOptions = {
   path: string
   /** Where readers look up events that are not indexed yet. */
@@ -54,11 +54,11 @@ export class WriteScheduler {
   readonly #port: MessagePort
   readonly #options: WriteSchedulerOptions
   readonly #waiting = new WriteQueue<Waiting>()
-  readonly #turns: Turn[] = []
+  readonly #transactions: WaitingTransaction[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
-  #hadTurn = false
+  #hadTransaction = false
   #scheduled = false
   #closed: Unavailable['reason'] | undefined
   /** Whether the thread has ended, or is ending as requested. */
@@ -100,14 +100,14 @@ export class WriteScheduler {
     if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
-    if (!this.#waiting.hasRoom(workspaceId, this.#turns.length)) throw new Unavailable('overloaded')
+    if (!this.#waiting.hasRoom(workspaceId, this.#transactions.length)) throw new Unavailable('overloaded')
   }
 
   statistics(): Omit<StorageStatistics, 'listReads' | 'refusals'> {
     const { unindexedEvents, longestPause_ms } = this.#indexing
     return {
       waitingRows: this.#waiting.rows,
-      waitingTransactions: this.#turns.length,
+      waitingTransactions: this.#transactions.length,
       unindexedEvents,
       longestIndexingPause_ms: longestPause_ms,
       disk: this.#disk,
@@ -129,7 +129,7 @@ export class WriteScheduler {
   acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
-      this.#turns.push({ begin: resolve, reject })
+      this.#transactions.push({ begin: resolve, reject })
       this.#schedule()
     })
   }
@@ -179,7 +179,7 @@ export class WriteScheduler {
     this.#closed = 'shutting_down'
     const exited = new Promise((resolve) => this.#thread.once('exit', resolve))
     await new Promise<void>((resolve) => {
-      this.#turns.push({ begin: resolve, reject: () => resolve() })
+      this.#transactions.push({ begin: resolve, reject: () => resolve() })
       this.#schedule()
     })
     await readers
@@ -200,12 +200,12 @@ export class WriteScheduler {
 
   #next() {
     // Consecutive turns must not starve ingestion. On close, accepted units go first.
-    const isForUnits = !this.#waiting.isEmpty && (this.#hadTurn || this.#closed)
-    const turn = isForUnits ? undefined : this.#turns.shift()
-    this.#hadTurn = turn !== undefined
-    if (turn) {
+    const isForUnits = !this.#waiting.isEmpty && (this.#hadTransaction || this.#closed)
+    const transaction = isForUnits ? undefined : this.#transactions.shift()
+    this.#hadTransaction = transaction !== undefined
+    if (transaction) {
       this.#busy = true
-      turn.begin()
+      transaction.begin()
     } else if (!this.#waiting.isEmpty) {
       this.#busy = true
       void this.#commit(this.#waiting.take(GROUP_ROWS))
@@ -283,7 +283,7 @@ export class WriteScheduler {
 
   /** Queued work would meet the same storage failure, each after its own wait for the lock. */
   #refuseWaiting(error: Error) {
-    for (const { reject } of [...this.#waiting.takeAll(), ...this.#turns.splice(0)]) reject(error)
+    for (const { reject } of [...this.#waiting.takeAll(), ...this.#transactions.splice(0)]) reject(error)
   }
 
   #die(error: Error) {
