@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
-import { ExportPlaces } from './http/export-places.ts'
+import { ExportSlots } from './http/export-slots.ts'
 import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts, GuessLedger } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
@@ -85,7 +85,7 @@ export async function startServer({
     passwords,
     attempts: new Attempts(new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() })),
     limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
-    exports: new ExportPlaces(),
+    exports: new ExportSlots(),
     notedReaders: new RecentMap<number>(1_000),
     metrics: served,
     exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics()),

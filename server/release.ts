@@ -13,7 +13,7 @@ type Manifest = { name: string; version: string; dependencies: Record<string, st
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
 /** What goes into the package unchanged, beside what is built. */
-const KEPT = [
+const COPIED = [
   ...['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE'],
   ...['dist/admin', 'dist/guides', 'dist/redoc'],
 ]
@@ -119,7 +119,7 @@ function makePackage() {
   )) {
     cpSync(join('server/docs', name), join(stage, 'server/docs', name))
   }
-  for (const name of KEPT) cpSync(name, join(stage, name), { recursive: true })
+  for (const name of COPIED) cpSync(name, join(stage, name), { recursive: true })
 
   const { name, version, description, license, engines, dependencies } = {
     ...manifest('package.json'),

@@ -14,7 +14,7 @@ export type StandingEvent = { name: string; at_ms: number; id: Key }
 /**
  * A step that was reached: when, and by which event. Of two events at one instant the one with the smaller key counts.
  */
-export type Reached = { at_ms: number; id: Key }
+export type ReachedStep = { at_ms: number; id: Key }
 
 /** The progress of one enrolment. Immutable. */
 export type Standing = {
@@ -22,7 +22,7 @@ export type Standing = {
   /** The earlier of the enrolment and the customer's first event in the journey. */
   readonly entered_ms: number
   /** The reached steps from the first on, each at the earliest event of its name at or after the previous step. */
-  readonly reached: readonly Reached[]
+  readonly reached: readonly ReachedStep[]
   /**
    * The steps, from 0 and ascending, that may have events before the previous step was reached. If the step itself is
    * not reached, it certainly has: these are out of order. If it is reached, such an event may count later.
@@ -75,7 +75,7 @@ export function* advance(
   standing: Standing,
   events: readonly StandingEvent[],
   steps: StepNumbers,
-): Generator<EarliestEvent, Standing, Reached | undefined> {
+): Generator<EarliestEvent, Standing, ReachedStep | undefined> {
   const ofSteps: StandingEvent[][] = []
   let entered_ms = standing.entered_ms
   for (const event of events) {
@@ -88,7 +88,7 @@ export function* advance(
   }
 
   const early = new EarlySteps(standing.early)
-  const reached: Reached[] = []
+  const reached: ReachedStep[] = []
   let isChanged = entered_ms < standing.entered_ms
   /** When the previous step is reached now, and when it was before. */
   let from_ms = Number.NEGATIVE_INFINITY
@@ -122,7 +122,7 @@ export function* advance(
 export class StandingFold {
   readonly #steps: StepNumbers
   readonly #customerType: CustomerType
-  readonly #reached: Reached[] = []
+  readonly #reached: ReachedStep[] = []
   readonly #early = new EarlySteps(NONE)
   #entered_ms: number
   #at_ms = Number.NEGATIVE_INFINITY
@@ -170,7 +170,10 @@ export class StandingFold {
 }
 
 /** Returns the earlier of two by (instant, key); the first if they are the same event. */
-function earlier<Event extends Reached>(one: Event | undefined, other: Event | undefined): Event | undefined {
+function earlier<Event extends ReachedStep>(
+  one: Event | undefined,
+  other: Event | undefined,
+): Event | undefined {
   if (!one || !other) return one ?? other
   if (other.at_ms !== one.at_ms) return other.at_ms < one.at_ms ? other : one
   return other.id < one.id ? other : one

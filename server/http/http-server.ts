@@ -9,7 +9,7 @@ import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { OpenConnections } from './open-connections.ts'
 import { LoopScheduler } from './rates/loop-scheduler.ts'
-import { BodyPlaces } from './request-body.ts'
+import { BodyMemory } from './request-body.ts'
 
 /** Keep-alive timeout of an idle connection. */
 const KEEP_ALIVE_MS = 65_000
@@ -69,7 +69,7 @@ export class HttpServer {
       publicUrl,
       trustedProxies: config.trustedProxies,
       scheduler: new LoopScheduler(),
-      bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
+      bodies: new BodyMemory({ onSlow: () => metrics.peerCut('body') }),
       answers: new UnreadAnswers(),
       compression: new AnswerCompression(),
       metricsToken: config.metricsToken,

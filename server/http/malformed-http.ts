@@ -7,7 +7,7 @@ import { Problem, type ProblemCode } from '../problems.ts'
 import type { ServedMetrics } from '../served-metrics.ts'
 import { corsHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
-import { type Begun, begunOn } from './begun-requests.ts'
+import { type Begun, begunOn } from './requests-by-socket.ts'
 
 /** Maximum size of a request's line and headers (contract: `headers_too_large`). */
 export const HEAD_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { isAtRequest } from './begun-requests.ts'
 import type { ListeningSockets } from './listening-sockets.ts'
+import { isAtRequest } from './requests-by-socket.ts'
 
 /** Interval in which a stopping server looks for idle connections. */
 const CHECK_MS = 20

@@ -5,7 +5,7 @@ import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import type { Sent } from '../storage/refusals/refusals.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { type Place, Places } from './places.ts'
+import { MemoryBudget, type Reservation } from './memory-budget.ts'
 import type { LoopTime } from './rates/loop-scheduler.ts'
 
 /** Maximum inflated size of a body for which the contract sets no other limit: one event must not delay others. */
@@ -40,7 +40,7 @@ const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*
 
 /** Receives a body within a memory budget that is shared by all senders. Only bytes that have arrived count. */
 export class ArrivingBody {
-  readonly #place: Place
+  readonly #reservation: Reservation
   #fail: (error: unknown) => void = NOBODY_WAITS
   /** Bytes of the body so far, inflated. */
   length = 0
@@ -48,12 +48,12 @@ export class ArrivingBody {
   #head: Uint8Array = NOTHING
 
   /** @param onSlow called for a sender that was too slow */
-  constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
+  constructor(budget: MemoryBudget, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
     const cut = () => {
       onSlow()
       this.#fail(new Problem('overloaded', { detail: TOO_SLOW }))
     }
-    this.#place = places.enter({ owner, patience_ms, cut })
+    this.#reservation = budget.reserve({ owner, patience_ms, cut })
   }
 
   /**
@@ -74,7 +74,7 @@ export class ArrivingBody {
     }
     req.headers['content-type'] = 'application/json'
     const bytes = await loop.away(this.#bytes(req, { isGzip, limit_bytes }))
-    this.#place.settle()
+    this.#reservation.settle()
     // A copy of a longer one, so that its memory is freed after parsing.
     this.#head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
     if (bytes.length === 0) {
@@ -92,7 +92,7 @@ export class ArrivingBody {
 
   /** Releases the reservation. Call it once the request is answered, not when its connection closes. */
   leave(): void {
-    this.#place.leave()
+    this.#reservation.leave()
   }
 
   async #bytes(req: IncomingMessage, { isGzip, limit_bytes }: { isGzip: boolean; limit_bytes: number }) {
@@ -101,17 +101,17 @@ export class ArrivingBody {
       throw new Problem('body_too_large', { detail })
     }
     if (isGzip) this.#hold(GUNZIP_BYTES)
-    const place = this.#place
+    const reservation = this.#reservation
     const gunzip = isGzip ? createGunzip() : undefined
     const source = gunzip ?? req
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
-    const onArrival = (chunk: Buffer) => place.moved(chunk.length)
+    const onArrival = (chunk: Buffer) => reservation.moved(chunk.length)
     const onData = (chunk: Buffer) => {
       if (!gunzip) onArrival(chunk)
       this.length += chunk.length
       if (this.length > limit_bytes) return reject(new Problem('body_too_large', { detail }))
-      if (!place.hold(chunk.length)) return reject(new Unavailable('overloaded'))
+      if (!reservation.hold(chunk.length)) return reject(new Unavailable('overloaded'))
       chunks.push(chunk)
     }
     const onEnd = () => resolve(Buffer.concat(chunks))
@@ -147,7 +147,7 @@ export class ArrivingBody {
   }
 
   #hold(bytes: number) {
-    if (!this.#place.hold(bytes)) throw new Unavailable('overloaded')
+    if (!this.#reservation.hold(bytes)) throw new Unavailable('overloaded')
   }
 }
 
@@ -165,9 +165,9 @@ const NOBODY_WAITS = () => {}
 const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, faster or in smaller parts.'
 
 /** Memory budgets for bodies: one for authenticated callers and one for all others. */
-export class BodyPlaces {
-  readonly #known = new Places(BODIES_BYTES)
-  readonly #nobodys = new Places(NOBODYS_BYTES)
+export class BodyMemory {
+  readonly #known = new MemoryBudget(BODIES_BYTES)
+  readonly #nobodys = new MemoryBudget(NOBODYS_BYTES)
   readonly #onSlow: () => void
 
   /** @param options.onSlow called for every sender that was too slow */

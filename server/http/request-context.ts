@@ -6,10 +6,10 @@ import type { ServedMetrics } from '../served-metrics.ts'
 import type { Reading } from '../storage/database.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { Tally } from '../tally.ts'
-import { CallerHasGone } from './answers/answer.ts'
+import { ClientDisconnected } from './answers/answer.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
-import type { Reached } from './callers/origins.ts'
+import type { Ingress } from './callers/origins.ts'
 import type { LoopTime } from './rates/loop-scheduler.ts'
 import type { RateLimiter } from './rates/rate-limit.ts'
 import type { RequestRate } from './rates/request-rate.ts'
@@ -128,7 +128,7 @@ export class RequestContext implements Context {
   }
 
   get cookies() {
-    return readCookies(reached(this.#served.req), this.#options.publicUrl)
+    return readCookies(ingressOf(this.#served.req), this.#options.publicUrl)
   }
 
   get passwords() {
@@ -151,7 +151,7 @@ export function workspaceOf(caller: Caller): string {
 }
 
 /** Returns how a request reached the server. */
-export function reached(req: Request): Reached {
+export function ingressOf(req: Request): Ingress {
   return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
 }
 
@@ -173,7 +173,7 @@ async function checkBody<Id extends OperationId>(
 function readingOf(caller: Caller, res: Response): Reading {
   const controller = new AbortController()
   const end = () => {
-    if (!res.writableFinished) controller.abort(new CallerHasGone())
+    if (!res.writableFinished) controller.abort(new ClientDisconnected())
   }
   // The client may have disconnected while its key was looked up.
   if (res.closed) end()

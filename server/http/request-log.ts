@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { isServiceKey } from '../domain/service-keys.ts'
 import type { Fault } from '../problems.ts'
 import type { ServedMetrics } from '../served-metrics.ts'
-import type { LoggedFault } from './log-faults.ts'
+import type { LoggedFault } from './log-redaction.ts'
 
 export type RequestLog = {
   log: Logger

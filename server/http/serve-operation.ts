@@ -9,19 +9,19 @@ import { type Answering, addHeaders, answer, ownerOf, problemOf, sendReply } fro
 import { sendStreamed } from './answers/streamed-file.ts'
 import { writeCookies } from './callers/cookies.ts'
 import { KeyRejected } from './callers/credentials.ts'
-import type { ExportPlaces } from './export-places.ts'
+import type { ExportSlots } from './export-slots.ts'
 import type { LoopScheduler, LoopTime } from './rates/loop-scheduler.ts'
 import type { LimitedKey } from './rates/rate-limit.ts'
 import { RequestRate } from './rates/request-rate.ts'
 import { isDryRun, RefusedRequest } from './refused-requests.ts'
-import { type ArrivingBody, type BodyPlaces, ignoreBody } from './request-body.ts'
-import { type ContextOptions, RequestContext, reached, workspaceOf } from './request-context.ts'
+import { type ArrivingBody, type BodyMemory, ignoreBody } from './request-body.ts'
+import { type ContextOptions, ingressOf, RequestContext, workspaceOf } from './request-context.ts'
 
 export type ServeOptions = ContextOptions &
   Answering & {
     scheduler: LoopScheduler
-    bodies: BodyPlaces
-    exports: ExportPlaces
+    bodies: BodyMemory
+    exports: ExportSlots
     /** Whether new work is refused because the process is shutting down. */
     isStopping: () => boolean
   }
@@ -141,7 +141,7 @@ async function perform(exchange: Exchange, admitted: Admitted, received: Receive
 async function send(exchange: Exchange, { identity, loop }: Admitted, reply: Reply): Promise<void> {
   const { req, res, options } = exchange
   const { status, body, file, cookies } = reply
-  if (cookies) addHeaders(res, { 'Set-Cookie': writeCookies(cookies, reached(req), options.publicUrl) })
+  if (cookies) addHeaders(res, { 'Set-Cookie': writeCookies(cookies, ingressOf(req), options.publicUrl) })
   if (file) {
     const assertAllowed = async () => {
       if (options.isStopping()) throw new Unavailable('shutting_down')
@@ -167,7 +167,7 @@ class Identity {
   async check(): Promise<Caller> {
     const { route, req, options } = this.#exchange
     try {
-      this.#caller = await options.callers.check(req.headers, () => reached(req), route)
+      this.#caller = await options.callers.check(req.headers, () => ingressOf(req), route)
     } catch (error) {
       if (error instanceof KeyRejected) refusedRequest(error.key, this.#exchange)?.count(error)
       throw error

@@ -31,12 +31,12 @@ const OF_V8 = new Map([
 const STATIONS: readonly (readonly [module: RegExp, station: string])[] = [
   [/^postMessage$|receiveMessageOnPort|^node:internal\/worker|messageport/, 'crossing of threads'],
   [
-    /storage\/sqlite\/packing|storage\/(sqlite\/)?unit|storage\/sqlite\/writer\.ts|unit-queue|fair-queue/,
+    /storage\/sqlite\/writer\/(wire-format|units|write-scheduler)|write-queue|fair-queue/,
     'packing and groups',
   ],
-  [/storage\/sqlite\/(indexer|runs|message-index|tail|spans)/, 'indexing'],
-  [/storage\/sqlite\/event-counter|storage\/event-counts|number-bytes|activity/, 'counting'],
-  [/better-sqlite3|storage\/sqlite\/(writing-connection|connection|write-ahead-log)/, 'engine'],
+  [/storage\/sqlite\/index\//, 'indexing'],
+  [/event-counter|event-counts|varint|activity/, 'counting'],
+  [/better-sqlite3|storage\/sqlite\/(connection|writer\/(writing-connection|write-ahead-log))/, 'engine'],
   [
     /storage\/sqlite|storage\/|domain\/(message-ids|half-sip-hash|name-hashes|event-content|identifiers)/,
     'classifying and writing',

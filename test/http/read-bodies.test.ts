@@ -7,18 +7,18 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
-import { type ArrivingBody, BodyPlaces } from '../../server/http/request-body.ts'
+import { type ArrivingBody, BodyMemory } from '../../server/http/request-body.ts'
 import { withPatience } from '../patience.ts'
 
 it('a body that has been read retains nothing of its request, compressed or not', async () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
-  const places = new BodyPlaces({ onSlow: () => {} })
+  const memory = new BodyMemory({ onSlow: () => {} })
   const scheduler = new LoopScheduler()
   const bodies: ArrivingBody[] = []
   const requests: WeakRef<IncomingMessage>[] = []
   const server = createServer((req, res) => {
-    const body = places.enter({ owner: 'key', isNobody: false })
+    const body = memory.enter({ owner: 'key', isNobody: false })
     bodies.push(body)
     requests.push(new WeakRef(req))
     const loop = scheduler.begin({ workspaceId: 'workspace', caller: 'key' })

@@ -25,7 +25,7 @@ export function refusalsToNowhere(
       await run()
       return statements.map(() => [])
     },
-    cutLogOff: async () => true,
+    truncateLog: async () => true,
     close: async () => {},
   }
   const refusals = new Refusals({

@@ -29,7 +29,7 @@ export type End = {
 }
 
 /** The part of the file that is kept: its lines and bytes, and the cursor after them. */
-export type Reached = { lines: number; bytes: number; cursor: string | undefined }
+export type ExportPosition = { lines: number; bytes: number; cursor: string | undefined }
 
 /** Minimum interval between saves of the position. */
 const NOTE_MS = 1_000
@@ -42,7 +42,7 @@ export class ExportFile {
   readonly #path: string
   readonly #what: string
   readonly #descriptor: number
-  #reached: Reached
+  #reached: ExportPosition
   #noted_ms = performance.now()
   #added = 0
   #added_bytes = 0
@@ -67,7 +67,7 @@ export class ExportFile {
     ftruncateSync(this.#descriptor, this.#reached.bytes)
   }
 
-  get reached(): Reached {
+  get reached(): ExportPosition {
     return this.#reached
   }
 
@@ -132,9 +132,9 @@ export class ExportFile {
   }
 
   /** Returns the saved position; undefined if there is nothing to resume. */
-  #noted(): Reached | undefined {
+  #noted(): ExportPosition | undefined {
     if (!existsSync(this.#notePath) || !existsSync(this.#part)) return undefined
-    const { what, reached }: { what: string; reached: Reached } = JSON.parse(
+    const { what, reached }: { what: string; reached: ExportPosition } = JSON.parse(
       readFileSync(this.#notePath, 'utf8'),
     )
     if (what === this.#what) return reached

@@ -38,7 +38,7 @@ export function addHeaders(res: Response, headers: Readonly<Headers>) {
 }
 
 /** The client disconnected: nobody waits for the response. */
-export class CallerHasGone extends Error {}
+export class ClientDisconnected extends Error {}
 
 /** Returns who is charged for the memory of a request: the key or the person, else the network. */
 export function ownerOf({ locals }: Response): string {
@@ -47,7 +47,7 @@ export function ownerOf({ locals }: Response): string {
 
 /** Responds with a problem. */
 export function refuse(res: Response, error: unknown, options: Answering) {
-  if (error instanceof CallerHasGone) return
+  if (error instanceof ClientDisconnected) return
   const { log } = options
   const problem = problemOf(error)
   res.locals.code = problem.code
@@ -82,7 +82,7 @@ export async function sendReply(req: Request, res: Response, { status, body }: R
   }
   const compressed = req.acceptsEncodings('gzip') ? await compression.compress(text) : undefined
   // The client may have disconnected meanwhile.
-  if (res.closed) throw new CallerHasGone()
+  if (res.closed) throw new ClientDisconnected()
   const coding = { Vary: 'Accept-Encoding', ...(compressed && { 'Content-Encoding': 'gzip' }) }
   sendText(res, { status, contentType, text: compressed ?? text, coding }, options)
 }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { type Answering, addHeaders, CallerHasGone, headerList, ownerOf } from './answer.ts'
+import { type Answering, addHeaders, ClientDisconnected, headerList, ownerOf } from './answer.ts'
 import type { AnswerCompression } from './answer-compression.ts'
 import { GzipStream } from './gzip-stream.ts'
 
@@ -38,7 +38,7 @@ export async function sendStreamed(
   const trailer = req.httpVersion === '1.0' ? undefined : file.trailer
   try {
     let part = await parts.next()
-    if (res.closed) throw new CallerHasGone()
+    if (res.closed) throw new ClientDisconnected()
     addHeaders(res, {
       'Content-Type': file.contentType,
       'Content-Disposition': `attachment; filename="${file.name}"`,
@@ -60,7 +60,7 @@ export async function sendStreamed(
       if (part.value.length > 0 && !res.write(part.value)) {
         await answers.taken(res, { owner: ownerOf(res), onCut })
       }
-      if (res.closed) throw new CallerHasGone()
+      if (res.closed) throw new ClientDisconnected()
       part = await next
     }
     const said = trailer?.value()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Places } from '../places.ts'
+import { MemoryBudget } from '../memory-budget.ts'
 
 /** Maximum bytes of all responses that are written but not yet taken by their clients. */
 const ANSWERS_BYTES = 64 * 1024 * 1024
@@ -18,13 +18,13 @@ type Peer = {
 
 /** Limits the memory of responses to clients that do not read: the kernel buffers a part, the rest is held here. */
 export class UnreadAnswers {
-  readonly #places = new Places(ANSWERS_BYTES)
+  readonly #budget = new MemoryBudget(ANSWERS_BYTES)
   /** The last response of each connection, for pipelined requests. */
   readonly #last = new WeakMap<Socket, ServerResponse>()
 
   /** Whether a response of this size may be written; if necessary it evicts responses of slow clients. */
   makeRoom(owner: string, bytes: number): boolean {
-    return this.#places.makeRoom(owner, bytes)
+    return this.#budget.makeRoom(owner, bytes)
   }
 
   /**
@@ -32,13 +32,13 @@ export class UnreadAnswers {
    * @param peer the client that is to take it
    */
   watch(res: ServerResponse, peer: Peer): void {
-    const place = this.#enter(res, peer)
-    if (place) res.once('close', () => place.leave())
+    const reservation = this.#enter(res, peer)
+    if (reservation) res.once('close', () => reservation.leave())
   }
 
   /** Waits until the connection has taken what was written or has closed, and watches it meanwhile. */
   async taken(res: ServerResponse, peer: Peer): Promise<void> {
-    const place = this.#enter(res, peer)
+    const reservation = this.#enter(res, peer)
     await new Promise<void>((resolve) => {
       if (res.closed || !res.writableNeedDrain) return resolve()
       const end = () => {
@@ -47,7 +47,7 @@ export class UnreadAnswers {
       }
       res.on('drain', end).on('close', end)
     })
-    place?.leave()
+    reservation?.leave()
   }
 
   /** @returns undefined if there is no memory for the response; it is then cut off */
@@ -58,9 +58,9 @@ export class UnreadAnswers {
       res.req.socket.destroy()
     }
     const patience_ms = PATIENCE_MS + (bytes / LEAST_BYTES_A_SECOND) * 1000
-    const place = this.#places.enter({ owner, patience_ms, cut })
-    if (place.hold(bytes)) return place
-    place.lose()
+    const reservation = this.#budget.reserve({ owner, patience_ms, cut })
+    if (reservation.hold(bytes)) return reservation
+    reservation.lose()
     return undefined
   }
 

@@ -8,7 +8,7 @@ import { membershipsOf, roleOf } from '../../storage/tables/members.ts'
 import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from '../../storage/tables/sessions.ts'
 import { readCookies } from './cookies.ts'
 import { type Credentials, unauthorized } from './credentials.ts'
-import { isFromOwnPage, type Reached } from './origins.ts'
+import { type Ingress, isFromOwnPage } from './origins.ts'
 
 /** Minimum interval between updates of a session's last request. */
 const LAST_SEEN_MS = 60_000
@@ -31,29 +31,29 @@ export class Callers {
 
   /**
    * Returns the caller of an operation. If both a key and a cookie are sent, the key decides.
-   * @param reach returns how the request reached the server, which takes some time to determine
+   * @param ingressOf returns how the request reached the server, which takes some time to determine
    * @throws {Problem} 401 and 403, in this order
    */
   async check(
     { 'x-service-key': token, origin }: IncomingHttpHeaders,
-    reach: () => Reached,
+    ingressOf: () => Ingress,
     { method, accepts, roles }: Pick<Route, 'method' | 'accepts' | 'roles'>,
   ): Promise<Caller> {
     if (accepts.length > 0 && (token !== undefined || !accepts.includes('session'))) {
       const key = await this.#options.credentials.check(token?.toString(), { accepts, origin })
       return { kind: 'key', key }
     }
-    const reached = reach()
+    const ingress = ingressOf()
     if (accepts.length === 0) {
-      if (method !== 'GET') this.#assertOwnPage(reached)
+      if (method !== 'GET') this.#assertOwnPage(ingress)
       return { kind: 'nobody' }
     }
     const { db } = this.#options.storage
-    const { session: cookie } = readCookies(reached, this.#options.publicUrl)
+    const { session: cookie } = readCookies(ingress, this.#options.publicUrl)
     const session = await this.#session(db, cookie && tokenDigest(cookie), accepts)
     this.#touch(session)
-    if (method !== 'GET') this.#assertOwnPage(reached)
-    const named = reached.headers['x-workspace-id']?.toString()
+    if (method !== 'GET') this.#assertOwnPage(ingress)
+    const named = ingress.headers['x-workspace-id']?.toString()
     const membership = roles && (await findMembership(db, session, named))
     if (roles) assertRole(membership, roles)
     return { kind: 'person', session, membership }
@@ -80,8 +80,8 @@ export class Callers {
     return { kind: 'person', session, membership }
   }
 
-  #assertOwnPage(reached: Reached) {
-    if (!isFromOwnPage(reached, this.#options.publicUrl)) throw new Problem('foreign_origin')
+  #assertOwnPage(ingress: Ingress) {
+    if (!isFromOwnPage(ingress, this.#options.publicUrl)) throw new Problem('foreign_origin')
   }
 
   async #session(

@@ -1,5 +1,5 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
-import { isBehindHttps, type Reached } from './origins.ts'
+import { type Ingress, isBehindHttps } from './origins.ts'
 
 /**
  * Cookies to set. `session`: null removes it. `device` recognises the browser at the next sign-in. An absent cookie is
@@ -15,11 +15,11 @@ const DEVICE_S = 180 * 86_400
 
 /** Reads the cookies of a request; with HTTPS only those that no other host can have set. */
 export function readCookies(
-  reached: Reached,
+  ingress: Ingress,
   publicUrl: URL | undefined,
 ): { session?: string; device?: string } {
-  const given = parseCookie(reached.headers.cookie ?? '')
-  const isHttps = isBehindHttps(reached, publicUrl)
+  const given = parseCookie(ingress.headers.cookie ?? '')
+  const isHttps = isBehindHttps(ingress, publicUrl)
   const read = (name: string) => given[`__Host-${name}`] ?? (isHttps ? undefined : given[name])
   const session = read(SESSION)
   const device = read(DEVICE)
@@ -29,10 +29,10 @@ export function readCookies(
 /** Returns the values of `Set-Cookie`. */
 export function writeCookies(
   { session, device }: Cookies,
-  reached: Reached,
+  ingress: Ingress,
   publicUrl: URL | undefined,
 ): string[] {
-  const isHttps = isBehindHttps(reached, publicUrl)
+  const isHttps = isBehindHttps(ingress, publicUrl)
   const write = (name: string, value: string, maxAge: number) =>
     stringifySetCookie({
       name: isHttps ? `__Host-${name}` : name,

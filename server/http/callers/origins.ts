@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** How a request reached the server, with trusted proxies taken into account. */
-export type Reached = {
+export type Ingress = {
   headers: IncomingHttpHeaders
   /** With the port, from `Host` or from a trusted proxy's `X-Forwarded-Host`. */
   host: string
@@ -20,7 +20,7 @@ export function originOf(text: string): string | undefined {
  * Whether a request comes from a page of this server (CSRF check). Browsers set both headers themselves; a page cannot.
  * @param publicUrl public URL of the server, if configured
  */
-export function isFromOwnPage({ headers, host }: Reached, publicUrl: URL | undefined): boolean {
+export function isFromOwnPage({ headers, host }: Ingress, publicUrl: URL | undefined): boolean {
   if (headers['sec-fetch-site'] === 'same-origin') return true
   // Older browsers do not send Sec-Fetch-Site; there a page elsewhere has a different origin.
   if (headers.origin === undefined || headers['sec-fetch-site'] !== undefined) return false
@@ -32,7 +32,7 @@ export function isFromOwnPage({ headers, host }: Reached, publicUrl: URL | undef
 }
 
 /** Whether the browser uses TLS, with the server or with a proxy before it. */
-export function isBehindHttps({ headers, host, isHttps }: Reached, publicUrl: URL | undefined): boolean {
+export function isBehindHttps({ headers, host, isHttps }: Ingress, publicUrl: URL | undefined): boolean {
   if (publicUrl) return publicUrl.protocol === 'https:'
   // A proxy that terminates TLS may not say so, but then our own pages have an https origin.
   return isHttps || isHttpsOrigin(headers.origin, host)

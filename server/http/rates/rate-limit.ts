@@ -9,8 +9,8 @@ const BURST_SECONDS = 2
  * one network may take this share of it: a visitor sends a handful at once, so twenty of them fit beside one that sends
  * all it can.
  */
-const KEPT = 1 / 2
-const SHARE_OF_KEPT = 1 / 20
+const RESERVED_PART = 1 / 2
+const SHARE_OF_RESERVED = 1 / 20
 const VISIT_EVENTS = 10
 
 /** For a key that is not shared. Nothing is ever taken from it. */
@@ -176,9 +176,9 @@ function nameOf(keyId: string, network: string): string {
 
 function sizesOf(rate: number, isShared: boolean): Sizes {
   const burst = rate * BURST_SECONDS
-  const kept = isShared ? burst * KEPT : 0
+  const kept = isShared ? burst * RESERVED_PART : 0
   // In whole events, so that a full bucket is exactly full however it was refilled.
-  const share = Math.ceil(Math.min(kept / 2, Math.max(VISIT_EVENTS, kept * SHARE_OF_KEPT)))
+  const share = Math.ceil(Math.min(kept / 2, Math.max(VISIT_EVENTS, kept * SHARE_OF_RESERVED)))
   return { rate, open: burst - kept, kept, share }
 }
 

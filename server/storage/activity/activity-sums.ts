@@ -137,7 +137,7 @@ class Sums {
 }
 
 /** Fields per series in `BlockSums`: created, duplicate, rejected, and the last period with any of them. */
-const KEPT = 4
+const FIELDS_A_SERIES = 4
 
 /**
  * The requested series of a block and their sums over its periods. Addressed by number: with a thousand names per
@@ -153,7 +153,7 @@ class BlockSums {
     const size = series.reduce((size, { number }) => Math.max(size, number + 1), 0)
     this.#series = series
     this.#isAsked = new Uint8Array(size)
-    this.#sums = new Float64Array(size * KEPT)
+    this.#sums = new Float64Array(size * FIELDS_A_SERIES)
     for (const { number } of series) this.#isAsked[number] = 1
   }
 
@@ -166,7 +166,7 @@ class BlockSums {
       period.created += created
       period.duplicate += duplicate
       period.rejected += rejected
-      const at = number * KEPT
+      const at = number * FIELDS_A_SERIES
       sums[at] = (sums[at] as number) + created
       sums[at + 1] = (sums[at + 1] as number) + duplicate
       sums[at + 2] = (sums[at + 2] as number) + rejected
@@ -177,8 +177,11 @@ class BlockSums {
   /** Yields each series that was counted, with the last period in which it was. */
   *sums(): Generator<{ series: NumberedSeries; start_ms: number; counts: ActivityCounts }> {
     for (const series of this.#series) {
-      const at = series.number * KEPT
-      const [created = 0, duplicate = 0, rejected = 0, start_ms = 0] = this.#sums.subarray(at, at + KEPT)
+      const at = series.number * FIELDS_A_SERIES
+      const [created = 0, duplicate = 0, rejected = 0, start_ms = 0] = this.#sums.subarray(
+        at,
+        at + FIELDS_A_SERIES,
+      )
       const counts = { created, duplicate, rejected }
       if (sizeOf(counts) > 0) yield { series, start_ms, counts }
     }

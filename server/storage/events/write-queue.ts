@@ -12,7 +12,7 @@ const WAITING_ROWS = 40_000
  * Write queue with fair scheduling: units of a workspace are in order of arrival, and workspaces take turns. A
  * workspace that sends batch after batch neither delays the single event of another nor takes its place.
  */
-export class UnitQueue<Item extends Queued> {
+export class WriteQueue<Item extends Queued> {
   /** Per workspace, in the order of their turns. None is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #rows = 0

@@ -30,7 +30,7 @@ type Waiting = {
 }
 
 /** Fair queue of list reads: workspaces take turns, and within each its callers; aborted reads are skipped. */
-export class ListTurns {
+export class ListQueue {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
   /** Number of reads that can still start. */

@@ -215,7 +215,7 @@ class PoolConnection implements DatabaseConnection {
     } catch (error) {
       this.#failure ??= error
       if (isReadOnly(error) && this.#connection)
-        this.#options.transactions?.servers.distrust(this.#connection)
+        this.#options.transactions?.servers.failOver(this.#connection)
       throw seenFromOutside(error)
     }
   }

@@ -11,32 +11,32 @@ import {
   readTimeline,
 } from './reader/event-reader.ts'
 import type { ListReader } from './reader/list-reader.ts'
-import type { Writer } from './writer/write-scheduler.ts'
+import type { WriteScheduler } from './writer/write-scheduler.ts'
 
 /** Denominator of an export's share of the time beside writes: the same thread makes its lines and answers senders. */
 const PART = 3
 
 /** Events in PostgreSQL: written in groups (group commit), read in turns. */
-export function postgresEventStore(lists: ListReader, writer: Writer): EventStore {
+export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler): EventStore {
   return {
     initializeCustomer: (workspaceId, customer, discretion) =>
-      writer.initialize(workspaceId, { ...customer, discretion }),
+      scheduler.initialize(workspaceId, { ...customer, discretion }),
     insertEvents: (workspaceId, events, key_id = '', isDiscreet = false) =>
-      writer.insert(workspaceId, { key_id, events, isDiscreet }),
+      scheduler.insert(workspaceId, { key_id, events, isDiscreet }),
     checkCustomer: (workspaceId, customer, discretion) =>
-      writer.checkCustomer(workspaceId, { ...customer, discretion }),
-    checkEvents: (workspaceId, events, isDiscreet) => writer.checkEvents(workspaceId, events, isDiscreet),
+      scheduler.checkCustomer(workspaceId, { ...customer, discretion }),
+    checkEvents: (workspaceId, events, isDiscreet) => scheduler.checkEvents(workspaceId, events, isDiscreet),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     oldestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readOldest(connection, workspaceId, filter, page)),
     eventsBound: (workspaceId, reading) =>
       lists.read(reading, async (connection) => {
-        const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
-        return { place: closed_ms, caughtUp_ms: told_ms }
+        const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+        return { place: watermark_ms, caughtUp_ms: told_ms }
       }),
     async eventSlice(request, reading) {
-      const { groups } = writer
+      const { groups } = scheduler
       let took_ms = 0
       const slice = await lists.read(reading, async (connection) => {
         const began_ms = performance.now()
@@ -45,7 +45,7 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
         return slice
       })
       const { signal } = reading
-      if (writer.groups !== groups && !slice.isLast) await pause(took_ms * (PART - 1), signal)
+      if (scheduler.groups !== groups && !slice.isLast) await pause(took_ms * (PART - 1), signal)
       return slice
     },
     countEvents: (workspaceId, filter, reading) =>

@@ -36,7 +36,7 @@ import { assertWhole } from './transfer/copy-state.ts'
 import { CustomerWriter } from './writer/customer-writer.ts'
 import { EventWriter } from './writer/event-writer.ts'
 import { WritableProbe } from './writer/writable-probe.ts'
-import { Writer } from './writer/write-scheduler.ts'
+import { WriteScheduler } from './writer/write-scheduler.ts'
 
 /**
  * The connections of a process by purpose, with statement timeouts. Lookups for ingestion and sign-in never wait for a
@@ -106,7 +106,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   })
   const probe = new WritableProbe(pools.watch, now)
   const written = { pool: pools.ingestion, now }
-  const writer = new Writer({
+  const scheduler = new WriteScheduler({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
@@ -121,7 +121,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
         transactions: {
           pool: pools.transactions,
           servers,
-          assertAvailable: () => writer.assertAvailable(),
+          assertAvailable: () => scheduler.assertAvailable(),
           areServed: true,
         },
         onChange: ({ ofKeys, number }) => {
@@ -157,7 +157,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
     },
     forgetJourney,
-    groups: () => writer.groups,
+    groups: () => scheduler.groups,
     onFailure: onRemovalFailure,
   })
   return {
@@ -165,7 +165,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     // Read-only; the type has no transactions.
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
-    events: postgresEventStore(lists, writer),
+    events: postgresEventStore(lists, scheduler),
     arrivedCustomers: (reading) =>
       lists.read(reading, (connection) => arrivedCustomers(connection, reading.workspaceId)),
     clock_ms: (reading) => lists.read(reading, readClock),
@@ -176,13 +176,13 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
-      else writer.assertAvailable(workspaceId)
+      else scheduler.assertAvailable(workspaceId)
     },
     async noteKeyUse(key_id) {
       await outward(runOn(pools.ingestion, KEY_USED, [now(), key_id]))
     },
     async assertWritable() {
-      writer.assertAvailable()
+      scheduler.assertAvailable()
       const began_ms = performance.now()
       const probed = outward(probe.run())
       const failed = await probed.then(
@@ -193,7 +193,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       await probed
     },
     statistics: () => ({
-      waitingRows: writer.waitingRows,
+      waitingRows: scheduler.waitingRows,
       waitingTransactions: pools.transactions.waiting,
       listReads: sumOfReads(lists.statistics(), standings.statistics()),
       refusals: refusals.statistics(),
@@ -215,7 +215,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
         lists.close(),
         ...Object.values(others).map((pool) => pool.close()),
       ]
-      await writer.close()
+      await scheduler.close()
       await Promise.all([ingestion.close(), ...closing])
     },
   }

@@ -55,6 +55,6 @@ export type RefusalTable = {
    * Truncates the write-ahead log, so that nothing removed stays in it.
    * @returns false if a reader prevents it; try again
    */
-  cutLogOff: () => Promise<boolean>
+  truncateLog: () => Promise<boolean>
   close(): Promise<void>
 }

@@ -235,7 +235,7 @@ export class Refusals {
 
   async #removeAbout(workspaceId: string, names: Names, subject: 'customer_id' | 'journey_id') {
     await this.#write()
-    const { compiler, run, cutLogOff } = this.#options.table
+    const { compiler, run, truncateLog } = this.#options.table
     for (let after = ''; ; ) {
       const page = compiler
         .selectFrom('refusals')
@@ -273,7 +273,7 @@ export class Refusals {
         .where('refusal_id', 'in', idsOf(others))
       if (others.length > 0) await run([removal.compile()])
       if (counting.length > 0) await run([this.#contentRemoval(workspaceId, idsOf(counting))])
-      if (rows.length < SEARCHED_AT_ONCE) return await cutLogOff()
+      if (rows.length < SEARCHED_AT_ONCE) return await truncateLog()
       after = rows.at(-1)?.refusal_id ?? ''
     }
   }
@@ -291,10 +291,10 @@ export class Refusals {
   /** Removes everything of a workspace. @returns false if it is still in a log; try again */
   async removeOfWorkspace(workspaceId: string): Promise<boolean> {
     await this.#write()
-    const { compiler, run, cutLogOff } = this.#options.table
+    const { compiler, run, truncateLog } = this.#options.table
     const removal = compiler.deleteFrom('refusals').where('workspace_id', '=', workspaceId)
     await run([removal.compile()])
-    return await cutLogOff()
+    return await truncateLog()
   }
 
   statistics(): RefusalStatistics {

@@ -12,7 +12,7 @@ import {
 } from '../events/event-store.ts'
 import type { EventsRequest } from './reader/event-reader.ts'
 import type { Reader } from './reader/reader.ts'
-import type { Writer } from './writer/write-scheduler.ts'
+import type { WriteScheduler } from './writer/write-scheduler.ts'
 
 type EventPage = components['schemas']['EventPage']
 
@@ -22,27 +22,27 @@ type ForwardPage = Pick<EventPage, 'data' | 'caught_up_to'> & { next_cursor: str
 const decoder = new TextDecoder()
 
 /** Events in SQLite: written by the writer in groups (group commit), read by the reader. */
-export function sqliteEventStore(reader: Reader, writer: Writer, now: () => number): EventStore {
+export function sqliteEventStore(reader: Reader, scheduler: WriteScheduler, now: () => number): EventStore {
   const list = async (request: EventsRequest, reading: Reading) =>
     new JsonBytes<EventPage>(await reader.events(request, reading))
   return {
     async initializeCustomer(workspace_id, customer, discretion) {
       const unit = { kind: 'initialize', workspace_id, ...customer, discretion } as const
-      return (await writer.submit(unit)) as InitializeOutcome
+      return (await scheduler.submit(unit)) as InitializeOutcome
     },
 
     async insertEvents(workspace_id, events, key_id = '', isDiscreet = false) {
       const unit = { kind: 'events', workspace_id, key_id, events, isDiscreet } as const
-      return (await writer.submit(unit)) as EventOutcome[]
+      return (await scheduler.submit(unit)) as EventOutcome[]
     },
 
     async checkCustomer(workspace_id, customer, discretion) {
       const unit = { kind: 'check-customer', workspace_id, ...customer, discretion } as const
-      return (await writer.submit(unit)) as InitializeOutcome
+      return (await scheduler.submit(unit)) as InitializeOutcome
     },
 
     async checkEvents(workspace_id, events, isDiscreet = false) {
-      return (await writer.submit({
+      return (await scheduler.submit({
         kind: 'check-events',
         workspace_id,
         key_id: '',

@@ -12,7 +12,7 @@ import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
 import { sqliteEventStore } from './event-store.ts'
-import { TailRing } from './index/memtable.ts'
+import { MemtableRing } from './index/memtable.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
 import { Reader } from './reader/reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
@@ -27,7 +27,7 @@ import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { ERASURES } from './store-files.ts'
 import { ThreadDialect } from './thread-dialect.ts'
-import { Writer } from './writer/write-scheduler.ts'
+import { WriteScheduler } from './writer/write-scheduler.ts'
 
 /** Opens the store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
@@ -39,17 +39,17 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onRemovalFailure = () => {},
     erasuresFile,
   } = options
-  const ring = new TailRing()
+  const ring = new MemtableRing()
   let groups = 0
   const counted: typeof onGroup = (group) => {
     groups += 1
     onGroup(group)
   }
   const told = { onOutsideChange, onDeath, onGroup: counted, onIndexingFailure, onDisk }
-  const writer = await Writer.open({ path, ring, now, ...told })
+  const scheduler = await WriteScheduler.open({ path, ring, now, ...told })
   // After the readers, so that work that is not urgent waits for their threads to start.
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
-    await writer.close(Promise.resolve())
+    await scheduler.close(Promise.resolve())
     throw error
   })
   const standings = await openSqliteStandings({ path, ring, now, onFailure: onIndexingFailure })
@@ -61,7 +61,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onFailure: onRefusalsFailure,
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
-    new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
+    new Kysely<DB>({ dialect: new ThreadDialect({ read, scheduler, onKeyChange }) })
   // Read-only; the type has no transactions.
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
@@ -82,7 +82,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     now,
     async slice(removal) {
       await journal.noteRemoval(db, removal)
-      return await writer.remove(removal)
+      return await scheduler.remove(removal)
     },
     async sweep(removal) {
       if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
@@ -94,7 +94,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
         if (!(await refusals.removeOf(removal.workspace_id, customer))) return false
         await db.transaction().execute((db) => forgetOwnNames(db, removal))
       }
-      return await writer.cutLogOff()
+      return await scheduler.truncateLog()
     },
     forgetJourney,
     groups: () => groups,
@@ -103,7 +103,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   return {
     db,
     lists,
-    events: sqliteEventStore(reader, writer, now),
+    events: sqliteEventStore(reader, scheduler, now),
     arrivedCustomers: (reading) => arrivedCustomers(lists(reading), reading.workspaceId, now()),
     clock_ms: async () => now(),
     async activity(workspace_id, request, reading) {
@@ -115,16 +115,16 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
-      else writer.assertAvailable(workspaceId)
+      else scheduler.assertAvailable(workspaceId)
     },
     async noteKeyUse(key_id) {
-      await writer.submit({ kind: 'key-used', key_id })
+      await scheduler.submit({ kind: 'key-used', key_id })
     },
     async assertWritable() {
-      await writer.submit({ kind: 'probe' })
+      await scheduler.submit({ kind: 'probe' })
     },
     statistics: () => ({
-      ...writer.statistics(),
+      ...scheduler.statistics(),
       listReads: sumOfReads(reader.statistics(), standings.statistics()),
       refusals: refusals.statistics(),
     }),
@@ -133,7 +133,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       // Refusals are checked against erasures before they are written.
       const refusalsEnd = refusals.close().finally(() => reader.close())
       const closing = [removing.close(), standings.close(), refusalsEnd]
-      await writer.close(Promise.all(closing))
+      await scheduler.close(Promise.all(closing))
     },
   }
 }

@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import { type Effect, effectsOf } from '../effects.ts'
 import type { Statement } from './statement.ts'
-import type { Writer } from './writer/write-scheduler.ts'
+import type { WriteScheduler } from './writer/write-scheduler.ts'
 
 /** Reads with one statement. */
 type Read = (statement: Statement) => Promise<unknown[]>
@@ -21,7 +21,7 @@ type Read = (statement: Statement) => Promise<unknown[]>
 type ThreadDialectOptions = {
   read: Read
   /** Where transactions are queued; undefined for a read-only database. */
-  writer?: Writer
+  scheduler?: WriteScheduler
   /** Called when a transaction that may have changed service keys is on disk. */
   onKeyChange?: () => void
 }
@@ -90,26 +90,26 @@ class ThreadDriver implements Driver {
 
 class ThreadConnection implements DatabaseConnection {
   readonly #read: Read
-  readonly #givenWriter: Writer | undefined
+  readonly #givenScheduler: WriteScheduler | undefined
   #hasTurn = false
   /** Those of the transaction. */
   readonly effects = new Set<Effect>()
 
-  constructor({ read, writer }: ThreadDialectOptions) {
+  constructor({ read, scheduler }: ThreadDialectOptions) {
     this.#read = read
-    this.#givenWriter = writer
+    this.#givenScheduler = scheduler
   }
 
-  get #writer(): Writer {
-    if (!this.#givenWriter) throw new Error('a transaction where there are only reads')
-    return this.#givenWriter
+  get #scheduler(): WriteScheduler {
+    if (!this.#givenScheduler) throw new Error('a transaction where there are only reads')
+    return this.#givenScheduler
   }
 
   async begin() {
-    await this.#writer.acquire()
+    await this.#scheduler.acquire()
     this.#hasTurn = true
     try {
-      await this.#writer.run({ sql: 'BEGIN IMMEDIATE', parameters: [] })
+      await this.#scheduler.run({ sql: 'BEGIN IMMEDIATE', parameters: [] })
     } catch (error) {
       this.#release()
       throw error
@@ -118,7 +118,7 @@ class ThreadConnection implements DatabaseConnection {
 
   async end(sql: 'COMMIT' | 'ROLLBACK') {
     try {
-      await this.#writer.run({ sql, parameters: [] })
+      await this.#scheduler.run({ sql, parameters: [] })
       this.#release()
     } catch (error) {
       // Kysely rolls back after a failed COMMIT, in the same turn.
@@ -132,7 +132,12 @@ class ThreadConnection implements DatabaseConnection {
     const effects = effectsOf(query)
     for (const effect of effects ?? []) this.effects.add(effect)
     const changesReferences = effects?.includes('references') ?? false
-    const { rows, changes } = await this.#writer.run({ sql, parameters, isRead: !effects, changesReferences })
+    const { rows, changes } = await this.#scheduler.run({
+      sql,
+      parameters,
+      isRead: !effects,
+      changesReferences,
+    })
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }
 
@@ -143,6 +148,6 @@ class ThreadConnection implements DatabaseConnection {
 
   #release() {
     this.#hasTurn = false
-    this.#writer.release()
+    this.#scheduler.release()
   }
 }

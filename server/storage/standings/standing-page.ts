@@ -1,4 +1,4 @@
-import type { Key, Reached, Standing } from '../../domain/journey-standing.ts'
+import type { Key, ReachedStep, Standing } from '../../domain/journey-standing.ts'
 import type { PageRow } from './standing-store.ts'
 import { packTimes, pageTimes, TimesReader } from './standing-times.ts'
 
@@ -87,7 +87,7 @@ export class StandingPage {
     reader.next()
     const ids = keysOf(fills, reader.reached)
     let at_ms = reader.entered_ms
-    const reached: Reached[] = ids.map((id, step) => {
+    const reached: ReachedStep[] = ids.map((id, step) => {
       at_ms += reader.gaps_ms[step] ?? 0
       return { at_ms, id }
     })

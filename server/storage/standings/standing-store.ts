@@ -1,4 +1,4 @@
-import type { Key, Reached, StandingEvent } from '../../domain/journey-standing.ts'
+import type { Key, ReachedStep, StandingEvent } from '../../domain/journey-standing.ts'
 
 /** An event to process, with its customer and journey. */
 export type FollowedEvent = StandingEvent & { journey: Key; customer: Key }
@@ -105,7 +105,7 @@ export async function earliestEvent(
   history: History,
   { journey, customer, name }: { journey: Key; customer: Key; name: string },
   range: { from_ms: number; to_ms: number },
-): Promise<Reached | undefined> {
+): Promise<ReachedStep | undefined> {
   for await (const events of history.events(journey, customer, range)) {
     const found = events.find((event) => event.name === name)
     if (found) return found

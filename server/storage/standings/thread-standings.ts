@@ -1,5 +1,5 @@
 import type { Reading } from '../database.ts'
-import { ListTurns } from '../lists/list-queue.ts'
+import { ListQueue } from '../lists/list-queue.ts'
 import type { ListReads } from '../storage.ts'
 import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
@@ -51,7 +51,7 @@ type Waiting = { resolve: (answer: unknown) => void; reject: (error: Error) => v
  */
 export class ThreadStandings<Other = never> implements Standings {
   readonly #options: Options<Other>
-  readonly #turns: ListTurns
+  readonly #listQueue: ListQueue
   readonly #asking = new Map<number, Waiting>()
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ export class ThreadStandings<Other = never> implements Standings {
 
   constructor(options: Options<Other>) {
     this.#options = options
-    this.#turns = new ListTurns(options.readers)
+    this.#listQueue = new ListQueue(options.readers)
     this.#thread = this.#start()
   }
 
@@ -78,7 +78,7 @@ export class ThreadStandings<Other = never> implements Standings {
   }
 
   statistics(): ListReads {
-    return this.#turns.statistics()
+    return this.#listQueue.statistics()
   }
 
   report: Standings['report'] = (workspaceId, journeyId, filter, reading) =>
@@ -101,7 +101,7 @@ export class ThreadStandings<Other = never> implements Standings {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#restart)
-    this.#turns.close(new Unavailable('shutting_down'))
+    this.#listQueue.close(new Unavailable('shutting_down'))
     if (!this.#thread) return
     this.#thread.postMessage({ kind: 'close' })
     await this.#ended.promise
@@ -114,9 +114,9 @@ export class ThreadStandings<Other = never> implements Standings {
     return (await this.ask(query, reading)) as StandingsAnswers[Kind]
   }
 
-  /** Sends a query to the thread when the caller's turn comes, see `ListTurns`. */
+  /** Sends a query to the thread when the caller's turn comes, see `ListQueue`. */
   protected ask(query: StandingsQuery | Other, reading: Reading): Promise<unknown> {
-    return this.#turns.take(reading, (signal) => this.#answer(query, signal))
+    return this.#listQueue.take(reading, (signal) => this.#answer(query, signal))
   }
 
   #answer(query: StandingsQuery | Other, signal: AbortSignal): Promise<unknown> {

@@ -59,16 +59,16 @@ export type EnrolmentRow = {
 }
 
 /** The key of a row; tables are read in key order. */
-export type Place = readonly (string | number)[]
+export type RowKey = readonly (string | number)[]
 
 /** Some rows of a table, and where the next ones begin. */
-export type Rows = { rows: Row[]; place: Place | undefined }
+export type Rows = { rows: Row[]; place: RowKey | undefined }
 
 /** Reads rows of a shared table in key order. */
 export async function readShared(
   db: Kysely<DB>,
   table: SharedTable,
-  place: Place | undefined,
+  place: RowKey | undefined,
   limit: number,
 ): Promise<Rows> {
   const key = sharedKeys[table]

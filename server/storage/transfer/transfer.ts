@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { EMPTY, type TableDigest, withRows } from './row-digest.ts'
-import { type Place, type Rows, TABLES, type TableName } from './tables.ts'
+import { type RowKey, type Rows, TABLES, type TableName } from './tables.ts'
 import type { TransferableStore } from './transferable-store.ts'
 
 /** How many rows are read and written at a time: with their variables some megabytes at most, usually less. */
@@ -11,7 +11,7 @@ type Progress = {
   /** Identifies the source store. */
   source: string
   table: TableName
-  place: Place | undefined
+  place: RowKey | undefined
   digests: Partial<Record<TableName, TableDigest>>
 }
 
@@ -90,7 +90,7 @@ async function identityOf(source: TransferableStore): Promise<string> {
 async function* pagesOf(
   store: TransferableStore,
   table: TableName,
-  place: Place | undefined,
+  place: RowKey | undefined,
 ): AsyncGenerator<Rows> {
   let next = store.read(table, place, ROWS)
   for (;;) {

@@ -1,9 +1,9 @@
-import type { Place, Row, Rows, TableName } from './tables.ts'
+import type { Row, RowKey, Rows, TableName } from './tables.ts'
 
 /** A store whose rows are read and written in raw form. Nobody serves it meanwhile. */
 export type TransferableStore = {
   /** Rows after a position, in the engine's own order; none at the end. */
-  read(table: TableName, place: Place | undefined, limit: number): Promise<Rows>
+  read(table: TableName, place: RowKey | undefined, limit: number): Promise<Rows>
   /** Writes rows and saves the progress of the copy, in one transaction. */
   write(table: TableName, rows: readonly Row[], progress: string): Promise<void>
   /** The progress saved last; undefined if no copy has begun, or it has finished. */

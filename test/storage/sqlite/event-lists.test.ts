@@ -30,7 +30,7 @@ import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 const RUN = 10_000
 const RUNS = 8
 
-/** How many events stay in the tail. */
+/** How many events stay in the memtable. */
 const TAIL = 3_000
 
 type Stored = {
@@ -133,7 +133,7 @@ beforeAll(async () => {
   return () => store.close()
 })
 
-describe('lists of events in several runs, in a compacted one and in the tail', () => {
+describe('lists of events in several runs, in a compacted one and in the memtable', () => {
   it('find events in compacted runs and in others', async () => {
     const runs = connect(store.path)
       .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
@@ -190,7 +190,7 @@ describe('lists of events in several runs, in a compacted one and in the tail', 
     expect(early.rows.length).toBeLessThan(all.length)
     const passed = hot.findIndex(({ id }) => id === early.next?.id)
     expect(passed).toBeGreaterThanOrEqual(LOOKED_AT - 1)
-    // Those in the tail are skipped without reading their rows.
+    // Those in the memtable are skipped without reading their rows.
     expect(passed).toBeLessThan(LOOKED_AT + TAIL)
   })
 

@@ -9,12 +9,13 @@ import type { PackedEvents } from './packed-events.ts'
  * The order is that of the instants in identifiers (for customers, of creation), which every replica assigns by its own
  * clock. What is committed late, or by a clock that is behind, would thus appear where consumers have passed already.
  * The process that takes arrivals out of the queue, one at a time per workspace, therefore decides up to which instant
- * the order is closed (the watermark). What it has not taken by then is a late arrival (a stray), whose place is at the
+ * the order is closed (the watermark). What it has not taken by then is a late arrival, whose place is at the
  * current watermark. Nobody reads beyond the watermark. So completeness depends neither on sequences, nor on clocks,
  * nor on how long a transaction takes anywhere on the server; if clocks differ by half a second, more events are late
  * arrivals, which cost a row each.
  */
 export type ArrivalOrder = {
+  /** The watermark. */
   closed_ms: number
   greatest_ms: number
   told_ms: number
@@ -59,22 +60,22 @@ export async function noteOrder(
   order: ArrivalOrder,
   taken: Taken,
 ): Promise<void> {
-  const isStray = (ms: number) => ms < order.closed_ms || ms > taken.now_ms + SETTLING_MS
-  const { ids, ...events } = eventsOf(taken, isStray)
-  const customers = taken.customers.filter(({ created_ms }) => isStray(created_ms))
-  if (ids.length > 0) await connection.run(STRAY_EVENTS, [workspace, ids, order.closed_ms])
+  const isLate = (ms: number) => ms < order.closed_ms || ms > taken.now_ms + SETTLING_MS
+  const { ids, ...events } = eventsOf(taken, isLate)
+  const customers = taken.customers.filter(({ created_ms }) => isLate(created_ms))
+  if (ids.length > 0) await connection.run(LATE_EVENTS, [workspace, ids, order.closed_ms])
   if (customers.length > 0) {
     const created = customers.map(({ created_ms }) => created_ms)
-    const strays = customers.map(({ customer_id }) => customer_id)
-    await connection.run(STRAY_CUSTOMERS, [idOf('wsp', workspace), strays, created, order.closed_ms])
+    const lateCustomers = customers.map(({ customer_id }) => customer_id)
+    await connection.run(LATE_CUSTOMERS, [idOf('wsp', workspace), lateCustomers, created, order.closed_ms])
   }
 
   let greatest_ms = Math.max(order.greatest_ms, events.greatest_ms)
   for (const { created_ms } of taken.customers) {
-    if (!isStray(created_ms)) greatest_ms = Math.max(greatest_ms, created_ms)
+    if (!isLate(created_ms)) greatest_ms = Math.max(greatest_ms, created_ms)
   }
-  const strays = ids.length + customers.length
-  const next = advanced({ ...order, greatest_ms }, { ...taken, strays })
+  const lateCount = ids.length + customers.length
+  const next = advanced({ ...order, greatest_ms }, { ...taken, lateCount })
   await connection.run(NOTE, [
     workspace,
     next.closed_ms,
@@ -86,33 +87,33 @@ export async function noteOrder(
 }
 
 /** Returns the late arrivals among the events, and the greatest instant of the others; 0 if there are none. */
-function eventsOf({ events, arrivals }: Taken, isStray: (ms: number) => boolean) {
-  const strays: string[] = []
+function eventsOf({ events, arrivals }: Taken, isLate: (ms: number) => boolean) {
+  const ids: string[] = []
   let greatest_ms = 0
   for (const packed of events) {
     for (let index = 0; index < packed.length; index += 1) {
       const ms = packed.created_ms(index)
-      if (!isStray(ms)) greatest_ms = Math.max(greatest_ms, ms)
-      else if (arrivals.some((span) => isIn(span, packed.id(index)))) strays.push(packed.id(index))
+      if (!isLate(ms)) greatest_ms = Math.max(greatest_ms, ms)
+      else if (arrivals.some((span) => isIn(span, packed.id(index)))) ids.push(packed.id(index))
     }
   }
-  return { ids: strays, greatest_ms }
+  return { ids, greatest_ms }
 }
 
 /** Returns the order after something was taken. */
-function advanced(order: ArrivalOrder, taken: Taken & { strays: number }): ArrivalOrder {
-  const { now_ms, isAll, isOld, left_ms, strays } = taken
+function advanced(order: ArrivalOrder, taken: Taken & { lateCount: number }): ArrivalOrder {
+  const { now_ms, isAll, isOld, left_ms, lateCount } = taken
   const mayClose = !isOld && (isAll || left_ms !== undefined)
   const to_ms = mayClose ? Math.min(now_ms - SETTLING_MS, left_ms ?? now_ms) : 0
   // Late arrivals are placed at the previous watermark, which must be closed now.
-  const closed_ms = Math.max(order.closed_ms + Math.min(strays, 1), to_ms)
-  const next = { ...order, closed_ms }
-  if (next.due_ms !== null && next.due_greatest_ms !== null && next.due_greatest_ms < closed_ms) {
+  const watermark_ms = Math.max(order.closed_ms + Math.min(lateCount, 1), to_ms)
+  const next = { ...order, closed_ms: watermark_ms }
+  if (next.due_ms !== null && next.due_greatest_ms !== null && next.due_greatest_ms < watermark_ms) {
     next.told_ms = Math.max(next.told_ms, next.due_ms)
     next.due_ms = null
     next.due_greatest_ms = null
   }
-  if (isAll && next.greatest_ms < closed_ms) next.told_ms = Math.max(next.told_ms, now_ms)
+  if (isAll && next.greatest_ms < watermark_ms) next.told_ms = Math.max(next.told_ms, now_ms)
   else if (isAll && next.due_ms === null) {
     next.due_ms = now_ms
     next.due_greatest_ms = next.greatest_ms
@@ -128,7 +129,7 @@ function isIn({ first, last, isOld }: Span, id: string): boolean {
 /** How far a workspace can be walked forward. */
 export type WalkEnd = {
   /** The watermark: everything placed before it is complete. */
-  closed_ms: number
+  watermark_ms: number
   /** Everything acknowledged by then is before the watermark. */
   told_ms: number
 }
@@ -136,7 +137,7 @@ export type WalkEnd = {
 /** Reads the end of a walk. A later statement may read up to it. */
 export async function readWalkEnd(connection: Connection, workspace: string): Promise<WalkEnd> {
   const { rows } = await connection.run<WalkEnd>(WALK_END, [workspace, idOf('wsp', digitsOf(workspace))])
-  return rows[0] ?? { closed_ms: 0, told_ms: 0 }
+  return rows[0] ?? { watermark_ms: 0, told_ms: 0 }
 }
 
 /** Returns the time by the clock of the database, in milliseconds. */
@@ -148,19 +149,19 @@ export async function readClock(connection: Connection): Promise<number> {
 const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 const WALK_END = `
-  SELECT coalesce(closed_ms, 0) AS closed_ms, CASE
+  SELECT coalesce(closed_ms, 0) AS watermark_ms, CASE
     WHEN coalesce(greatest_ms < closed_ms, true) AND NOT EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
       AND NOT EXISTS (SELECT FROM enrolment_arrivals WHERE workspace_id = $2) THEN ${NOW_MS}
     ELSE coalesce(told_ms, 0) END AS told_ms
   FROM (SELECT) AS always LEFT JOIN event_following ON workspace_id = $1`
 
-const STRAY_EVENTS = `
-  INSERT INTO event_strays (workspace_id, id, at_ms) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS strayed (id)
+const LATE_EVENTS = `
+  INSERT INTO event_strays (workspace_id, id, at_ms) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS late (id)
   ON CONFLICT DO NOTHING`
 
-const STRAY_CUSTOMERS = `
+const LATE_CUSTOMERS = `
   INSERT INTO customer_strays (workspace_id, customer_id, at_ms)
-  SELECT $1, customer_id, $4 FROM customers JOIN unnest($2::text[], $3::bigint[]) AS strayed (customer_id, created_ms)
+  SELECT $1, customer_id, $4 FROM customers JOIN unnest($2::text[], $3::bigint[]) AS late (customer_id, created_ms)
     USING (customer_id, created_ms)
   WHERE workspace_id = $1
   ON CONFLICT DO NOTHING`

@@ -70,7 +70,7 @@ type ArrivalKey = { workspace: string; arrival: string }
  * @returns undefined if the statement was committed without an answer, and the arrival is no longer in the queue
  * @throws {ConnectionLost} like `untilKnown`
  */
-export async function arriveOnce<Result>(
+export async function enqueueOnce<Result>(
   pool: Pool,
   { workspace, arrival }: ArrivalKey,
   run: (connection: Connection) => Promise<Result>,
@@ -135,7 +135,7 @@ export async function insertCounts(
 ): Promise<void> {
   const { workspace, arrival, now_ms, counts } = row
   const parameters = [workspace, arrival, periodOf(now_ms, 'minute'), JSON.stringify(counts)]
-  await arriveOnce(pool, row, (connection) => connection.run(INSERT_COUNTS, parameters))
+  await enqueueOnce(pool, row, (connection) => connection.run(INSERT_COUNTS, parameters))
 }
 
 const INSERT_COUNTS = `

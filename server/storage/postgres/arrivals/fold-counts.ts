@@ -44,13 +44,13 @@ async function addMinute(
     period,
     start_ms: periodOf(minute_ms, period),
   }))
-  const { rows } = await connection.run<{ period: Period; counts: Uint8Array }>(KEPT, [
+  const { rows } = await connection.run<{ period: Period; counts: Uint8Array }>(SELECT_COUNTS, [
     workspace,
     periods.map(({ period }) => period),
     periods.map(({ start_ms }) => start_ms),
   ])
   const kept = new Map(rows.map(({ period, counts }) => [period, counts]))
-  await connection.run(KEEP, [
+  await connection.run(UPSERT_COUNTS, [
     workspace,
     periods.map(({ period }) => period),
     periods.map(({ start_ms }) => start_ms),
@@ -69,12 +69,12 @@ async function addMinute(
   }
 }
 
-const KEPT = `
+const SELECT_COUNTS = `
   SELECT period, counts FROM event_counts JOIN unnest($2::text[], $3::bigint[]) AS wanted (period, start_ms)
     USING (period, start_ms)
   WHERE workspace_id = $1`
 
-const KEEP = `
+const UPSERT_COUNTS = `
   INSERT INTO event_counts (workspace_id, period, start_ms, counts)
   SELECT $1, period, start_ms, counts FROM unnest($2::text[], $3::bigint[], $4::bytea[]) AS put (period, start_ms, counts)
   ON CONFLICT (workspace_id, period, start_ms) DO UPDATE SET counts = excluded.counts`

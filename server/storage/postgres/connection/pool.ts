@@ -19,7 +19,7 @@ export class Servers {
   }
 
   /** Fails over: replaces every connection, starting after the host that turned out to be a standby. */
-  distrust({ host }: Connection): void {
+  failOver({ host }: Connection): void {
     this.generation += 1
     this.first = (host + 1) % this.address.hosts.length
   }
@@ -116,7 +116,7 @@ export class Pool {
     try {
       return await work(connection)
     } catch (error) {
-      if (isReadOnly(error)) this.#options.servers.distrust(connection)
+      if (isReadOnly(error)) this.#options.servers.failOver(connection)
       throw error
     } finally {
       this.release(connection)

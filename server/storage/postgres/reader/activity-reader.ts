@@ -52,12 +52,12 @@ function openCounts(arrivals: readonly Arrival[], series: readonly NumberedSerie
   })
 }
 
-const KEPT = `FROM event_counts
+const OF_PERIODS = `FROM event_counts
   WHERE workspace_id = $1 AND period = $2 AND start_ms >= $3 AND start_ms < $4 ORDER BY start_ms`
 
-const PERIODS = `SELECT start_ms, counts ${KEPT}`
+const PERIODS = `SELECT start_ms, counts ${OF_PERIODS}`
 
-const TOTALS = `SELECT start_ms, substr(counts, 1, ${TOTAL_BYTES}) AS counts ${KEPT}`
+const TOTALS = `SELECT start_ms, substr(counts, 1, ${TOTAL_BYTES}) AS counts ${OF_PERIODS}`
 
 const ARRIVALS =
   'SELECT minute_ms, counts, taken FROM event_arrivals WHERE workspace_id = $1 ORDER BY arrival'

@@ -10,15 +10,15 @@ import { uuidOf } from '../connection/uuids.ts'
  * arrival have the same instant; one that is still in the queue at a closed instant will be a late arrival.
  */
 export async function arrivedCustomers(connection: Connection, workspaceId: string): Promise<Arrived> {
-  const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
-  const end = firstPosition('cus', closed_ms)
+  const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+  const end = firstPosition('cus', watermark_ms)
   return { places: arrivedPlaces(workspaceId, end), end, caughtUp_ms: told_ms }
 }
 
 /** See `Arrived`. */
 export function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
   return ({ ms, id }, limit) => sql`
-      WITH straying AS MATERIALIZED (
+      WITH pending_arrivals AS MATERIALIZED (
         SELECT made.customer_id FROM enrolment_arrivals
         CROSS JOIN json_to_recordset(enrolments::json) AS made (customer_id text, made boolean)
         WHERE workspace_id = ${workspaceId} AND made.made IS NOT FALSE
@@ -34,7 +34,7 @@ export function arrivedPlaces(workspaceId: string, end: Position): Arrived['plac
               WHERE customer_strays.workspace_id = ${workspaceId}
                 AND customer_strays.customer_id = customers.customer_id
             ) IS NOT TRUE
-            AND NOT customers.customer_id = ANY(ARRAY(SELECT customer_id FROM straying))
+            AND NOT customers.customer_id = ANY(ARRAY(SELECT customer_id FROM pending_arrivals))
           ORDER BY created_ms, customer_id LIMIT ${limit}
         )
         UNION ALL (

@@ -86,9 +86,9 @@ export async function readOldest(
   filter: EventFilter,
   page: Page,
 ): Promise<ForwardTexts> {
-  const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspace_id))
+  const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspace_id))
   const after = page.after ?? firstPosition('evt')
-  const walk = { after, closed_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
+  const walk = { after, watermark_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
   const references = await referencesOf(connection, workspace_id, rows)
   const texts = textsOf(rows, { page, references, positionOf: orderPosition, early })
@@ -104,7 +104,7 @@ export async function readSlice(
   { workspace_id, filter, after, bound, most, format }: EventSliceRequest,
 ): Promise<Slice> {
   const limit = Math.min(SLICE_ROWS, most)
-  const walk = { after, closed_ms: bound, limit, limit_bytes: SLICE_BYTES }
+  const walk = { after, watermark_ms: bound, limit, limit_bytes: SLICE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
   const references = await referencesOf(connection, workspace_id, rows)
   const lines = new SliceLines({ most: limit, format })
@@ -121,7 +121,7 @@ export async function readSlice(
 }
 
 /** A part of a forward walk: after a position and before the watermark. */
-type Walk = { after: Position; closed_ms: number; limit: number; limit_bytes: number }
+type Walk = { after: Position; watermark_ms: number; limit: number; limit_bytes: number }
 
 /** The rows of such a part: at most one more than its limit, of which as many count as fit into its bytes. */
 type Forward = {
@@ -140,10 +140,10 @@ async function readForward(
   connection: Connection,
   workspace_id: string,
   filter: EventFilter,
-  { after, closed_ms, limit: most, limit_bytes }: Walk,
+  { after, watermark_ms, limit: most, limit_bytes }: Walk,
 ): Promise<Forward> {
   const workspace = uuidOf(workspace_id)
-  const closed = firstPosition('evt', closed_ms)
+  const closed = firstPosition('evt', watermark_ms)
   const end = isBefore(after, closed) ? closed : after
   const narrowed = narrowedBy(filter)
   if (!narrowed || !isBefore(after, closed)) return { rows: [], end }
@@ -160,12 +160,12 @@ async function readForward(
   const among = (parameters: Parameters) => [
     `workspace_id = ${parameters.add(workspace)}`,
     `events.id > ${parameters.add(begin)}`,
-    `events.id < ${parameters.add(firstUuidOf(closed_ms))}`,
+    `events.id < ${parameters.add(firstUuidOf(watermark_ms))}`,
     ...received(parameters),
   ]
   const isWalked = isNarrowed && !few
   const ends = isWalked
-    ? [await walkEnd(connection, among, 'ASC'), await strayWalkEnd(connection, workspace, after, closed_ms)]
+    ? [await walkEnd(connection, among, 'ASC'), await lateWalkEnd(connection, workspace, after, watermark_ms)]
     : []
   const early = ends
     .flatMap((end) => (end === undefined ? [] : typeof end === 'string' ? newestPosition(end) : end))
@@ -179,15 +179,15 @@ async function readForward(
   const conditions = [...among(parameters), ...matched, IN_PLACE]
   if (early) conditions.push(`events.id <= ${parameters.add(uuidAt(early))}`)
   const { ms, id } = after
-  const strayed = [
+  const lateConditions = [
     `(event_strays.at_ms, event_strays.id) > (${parameters.add(ms)}, ${parameters.add(uuidOf(id))}::uuid)`,
-    `event_strays.at_ms < ${parameters.add(closed_ms)}`,
+    `event_strays.at_ms < ${parameters.add(watermark_ms)}`,
     ...received(parameters),
     ...matched,
   ]
   if (early) {
     const last = `(${parameters.add(early.ms)}, ${parameters.add(uuidOf(early.id))}::uuid)`
-    strayed.push(`(event_strays.at_ms, event_strays.id) <= ${last}`)
+    lateConditions.push(`(event_strays.at_ms, event_strays.id) <= ${last}`)
   }
   const listed = `
     SELECT * FROM (
@@ -197,11 +197,11 @@ async function readForward(
       )
       UNION ALL (
         SELECT events.*, event_strays.at_ms FROM event_strays JOIN events USING (workspace_id, id)
-        WHERE event_strays.workspace_id = ${own} AND ${strayed.join(' AND ')}
+        WHERE event_strays.workspace_id = ${own} AND ${lateConditions.join(' AND ')}
         ORDER BY event_strays.at_ms, event_strays.id LIMIT ${limit}
       )
     ) AS both_kinds ORDER BY order_ms, id LIMIT ${limit}`
-  const sql = `${straying(own, parameters.add(firstUuidOf(closed_ms)))}
+  const sql = `${withPendingArrivals(own, parameters.add(firstUuidOf(watermark_ms)))}
     ${pageOf({ listed, order: 'order_ms, id', columns: 'order_ms, ', limit_bytes })}`
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   return { rows, end, early }
@@ -216,8 +216,8 @@ function orderPosition({ order_ms, id }: EventRow): Position {
 const ID_MS = `('x' || substr(replace(events.id::text, '-', ''), 1, 12))::bit(48)::bigint`
 
 /** The arrivals in the queue, some of which will be late arrivals. */
-function straying(workspace: string, closed: string): string {
-  return `WITH straying AS MATERIALIZED (
+function withPendingArrivals(workspace: string, closed: string): string {
+  return `WITH pending_arrivals AS MATERIALIZED (
     SELECT first_event, last_event, substr(first_event::text, 16, 3) AS writer FROM event_arrivals
     WHERE workspace_id = ${workspace} AND first_event < ${closed}
   )`
@@ -230,21 +230,21 @@ function straying(workspace: string, closed: string): string {
 const IN_PLACE = `
   (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id AND event_strays.id = events.id)
     IS NOT TRUE
-  AND (SELECT true FROM straying
+  AND (SELECT true FROM pending_arrivals
     WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NOT TRUE`
 
 /** Returns where a page must end because of the late arrivals in it, like `walkEnd` for the others. */
-async function strayWalkEnd(
+async function lateWalkEnd(
   connection: Connection,
   workspace: string,
   after: Position,
-  closed_ms: number,
+  watermark_ms: number,
 ): Promise<Position | undefined> {
   const { rows } = await connection.run<{ ms: number; id: string }>(
     `SELECT at_ms AS ms, id FROM event_strays
     WHERE workspace_id = $1 AND (at_ms, id) > ($2, $3::uuid) AND at_ms < $4
     ORDER BY at_ms, id OFFSET ${LOOKED_AT - 1} LIMIT 1`,
-    [workspace, after.ms, uuidOf(after.id), closed_ms],
+    [workspace, after.ms, uuidOf(after.id), watermark_ms],
   )
   return rows[0] && { ms: rows[0].ms, id: idOf('evt', digitsOf(rows[0].id)) }
 }

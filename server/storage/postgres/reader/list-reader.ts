@@ -2,7 +2,7 @@ import { JsonBytes } from '../../../domain/json-bytes.ts'
 import { pageText } from '../../../domain/paging.ts'
 import type { Reading } from '../../database.ts'
 import type { EventTexts, ForwardTexts } from '../../events/event-json.ts'
-import { ListTurns } from '../../lists/list-queue.ts'
+import { ListQueue } from '../../lists/list-queue.ts'
 import type { ListReads } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -12,27 +12,27 @@ import { type Pool, readOn } from '../connection/pool.ts'
 /** Reads lists on connections of their own, in turns. A read that nobody waits for any more is cancelled. */
 export class ListReader {
   readonly #pool: Pool
-  readonly #turns: ListTurns
+  readonly #listQueue: ListQueue
 
   /** @param readers the number of connections of the pool */
   constructor(pool: Pool, readers: number) {
     this.#pool = pool
-    this.#turns = new ListTurns(readers)
+    this.#listQueue = new ListQueue(readers)
   }
 
   statistics(): ListReads {
-    return this.#turns.statistics()
+    return this.#listQueue.statistics()
   }
 
-  /** Reads rows of a list, see `ListTurns`. */
+  /** Reads rows of a list, see `ListQueue`. */
   async rows(sql: string, parameters: readonly unknown[], reading: Reading): Promise<unknown[]> {
     return await this.read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
   }
 
-  /** Runs several statements on a connection of their own, see `ListTurns`. */
+  /** Runs several statements on a connection of their own, see `ListQueue`. */
   async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
     try {
-      return await this.#turns.take(reading, (signal) => readOn(this.#pool, signal, read))
+      return await this.#listQueue.take(reading, (signal) => readOn(this.#pool, signal, read))
     } catch (error) {
       throw seenFromOutside(error)
     }
@@ -49,7 +49,7 @@ export class ListReader {
 
   /** Refuses waiting and new reads; reads in progress continue. */
   async close(): Promise<void> {
-    this.#turns.close(new Unavailable('shutting_down'))
+    this.#listQueue.close(new Unavailable('shutting_down'))
     await this.#pool.close()
   }
 }

@@ -44,7 +44,7 @@ export class PostgresRefusalTable implements RefusalTable {
   }
 
   /** The server's write-ahead log is not ours to truncate. */
-  cutLogOff: RefusalTable['cutLogOff'] = async () => {
+  truncateLog: RefusalTable['truncateLog'] = async () => {
     return true
   }
 

@@ -13,7 +13,7 @@ const SLICE_EVENTS = 1_000
 const CLOCKS_MS = 3_600_000
 
 /** The progress of a removal. */
-type Place = {
+type RemovalProgress = {
   /** The customer, as 32 digits. Storing events checks it. */
   customer?: string
   /** The journey, likewise. */
@@ -82,7 +82,10 @@ export class EventRemover {
   }
 
   async #remove(connection: Connection, removal: Row): Promise<RemovedSlice> {
-    const place: Place = { seen_ms: removal.now_ms, ...(removal.place !== '' && JSON.parse(removal.place)) }
+    const place: RemovalProgress = {
+      seen_ms: removal.now_ms,
+      ...(removal.place !== '' && JSON.parse(removal.place)),
+    }
     const workspace = uuidOf(removal.workspace_id)
     const rows = await (removal.kind === 'customer'
       ? ofCustomer(connection, workspace, removal, place)
@@ -91,7 +94,7 @@ export class EventRemover {
     const ids = removed.map(({ id }) => id)
     if (ids.length > 0) {
       await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
-      await connection.run(DELETE_STRAYS, [workspace, ids])
+      await connection.run(DELETE_LATE_ARRIVALS, [workspace, ids])
       await connection.run(DELETE_EVENTS, [workspace, ids])
       if (removal.before_ms !== null) await tellEnrolments(connection, workspace, removed)
     }
@@ -122,7 +125,7 @@ async function ofCustomer(
   connection: Connection,
   workspace: string,
   { before_ms }: Row,
-  { customer }: Place,
+  { customer }: RemovalProgress,
 ): Promise<EventRow[]> {
   const { rows } = await connection.run<EventRow>(
     `SELECT ${EVENT_COLUMNS}, true AS "isIts" FROM events
@@ -137,7 +140,7 @@ async function walked(
   connection: Connection,
   workspace: string,
   { kind, subject_id, before_ms }: Row,
-  { after, since_ms }: Place,
+  { after, since_ms }: RemovalProgress,
 ): Promise<EventRow[]> {
   const first = since_ms === undefined ? FIRST : firstUuidOf(since_ms - CLOCKS_MS)
   const { rows } = await connection.run<EventRow>(
@@ -228,7 +231,7 @@ function endOf(before_ms: number | null): string {
 }
 
 /** Whether every write that started before the removal was visible has ended. */
-async function isSettled(connection: Connection, { seen_ms = 0 }: Place): Promise<boolean> {
+async function isSettled(connection: Connection, { seen_ms = 0 }: RemovalProgress): Promise<boolean> {
   const { rows } = await connection.run<{ is_settled: boolean }>(
     `SELECT NOT EXISTS (
       SELECT FROM pg_stat_activity
@@ -251,7 +254,7 @@ const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($
 
 const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
 
-const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+const DELETE_LATE_ARRIVALS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
 
 const DELETE_ENROLMENTS =
   'DELETE FROM enrolments WHERE workspace_id = $1 AND journey_id = $2 AND customer_id = ANY($3::text[])'

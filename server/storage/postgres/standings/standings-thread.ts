@@ -3,7 +3,7 @@
  * with a lower priority.
  */
 import { getPriority, setPriority } from 'node:os'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
@@ -82,7 +82,7 @@ async function follow() {
     }
     say({ kind: 'connections', connections: following.openConnections + reading.openConnections })
     if (pause_ms > 0) await sleep(pause_ms, undefined, { signal: closing.signal }).catch(() => {})
-    else await turn()
+    else await nextRound()
   }
 }
 

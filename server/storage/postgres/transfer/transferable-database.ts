@@ -6,8 +6,8 @@ import {
   type EnrolmentRow,
   type EventRow,
   isShared,
-  type Place,
   type Row,
+  type RowKey,
   type Rows,
   readShared,
   writeShared,
@@ -123,7 +123,7 @@ function transferable(pool: Pool, servers: Servers, messageSalt: string): Transf
 
 const ENROLMENT_KEY = ['workspace_id', 'journey_id', 'customer_id'] as const
 
-async function readEnrolments(pool: Pool, place: Place | undefined, limit: number): Promise<Rows> {
+async function readEnrolments(pool: Pool, place: RowKey | undefined, limit: number): Promise<Rows> {
   const rows = await pool.read<EnrolmentRow>(
     `SELECT workspace_id, journey_id, customer_id, enrolled_ms FROM enrolments
     WHERE (workspace_id, journey_id, customer_id) > ($1, $2, $3)
@@ -164,7 +164,7 @@ class EventCursor {
     this.#pool = pool
   }
 
-  async read(place: Place | undefined, limit: number): Promise<Rows> {
+  async read(place: RowKey | undefined, limit: number): Promise<Rows> {
     const at = place && String(place[0])
     if (!this.#connection || at !== this.#at) await this.#open(at)
     const fetched = await this.#connection?.run<CopiedEvent>(`FETCH ${limit} FROM all_events`)

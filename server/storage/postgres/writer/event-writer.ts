@@ -3,7 +3,7 @@ import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
 import { periodOf } from '../../activity/activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
 import { brokenEventRule, type EventFacts } from '../../events/ingestion-rules.ts'
-import { arriveOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
+import { enqueueOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
@@ -232,7 +232,7 @@ export class EventWriter {
         ...columnsOf(missing),
       ]
       const run = async (connection: Connection) => (await connection.run(INSERT, parameters)).changes
-      const inserted = await arriveOnce(this.#options.pool, { workspace, arrival }, run)
+      const inserted = await enqueueOnce(this.#options.pool, { workspace, arrival }, run)
       counts.clear()
       for (const row of missing) row.counted = 'created'
       if (inserted === missing.length) break
@@ -442,8 +442,8 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 /**
  * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
  * Messages are inserted in order, so that two replicas never deadlock. An event that exists already was inserted by the
- * same statement on a connection that was lost; then its arrival exists too, or this is not run (`arriveOnce`). What is
- * known before is counted as a duplicate.
+ * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`). What
+ * is known before is counted as a duplicate.
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (

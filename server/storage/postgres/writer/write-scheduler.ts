@@ -1,5 +1,5 @@
 import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
-import { UnitQueue } from '../../events/write-queue.ts'
+import { WriteQueue } from '../../events/write-queue.ts'
 import type { CommittedGroup } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { seenFromOutside } from '../connection/outages.ts'
@@ -26,7 +26,7 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-type WriterOptions = {
+type WriteSchedulerOptions = {
   events: EventWriter
   customers: CustomerWriter
   /** Maximum concurrent groups, each on its own connection. */
@@ -43,9 +43,9 @@ type WriterOptions = {
  * answered after its commit. A group belongs to one workspace. Groups of several workspaces commit concurrently, and of
  * one if whole groups of it are waiting, but connections are left for the others.
  */
-export class Writer {
-  readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>()
+export class WriteScheduler {
+  readonly #options: WriteSchedulerOptions
+  readonly #waiting = new WriteQueue<Waiting>()
   /** Number of groups being committed per workspace. */
   readonly #busy = new Map<string, number>()
   #committing = 0
@@ -53,7 +53,7 @@ export class Writer {
   #scheduled = false
   #closed: { promise: Promise<void>; resolve: () => void } | undefined
 
-  constructor(options: WriterOptions) {
+  constructor(options: WriteSchedulerOptions) {
     this.#options = options
   }
 

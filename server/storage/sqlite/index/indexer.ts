@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts'
 import { mergeRuns } from './compaction.ts'
-import type { Tail } from './memtable.ts'
+import type { Memtable } from './memtable.ts'
 import { runOfSegment } from './memtable-flush.ts'
 import type { MessageIndex } from './message-index.ts'
 import { ENTRIES_AT_ONCE, type Run } from './run.ts'
@@ -50,7 +50,7 @@ type Job = {
  */
 export class Indexer {
   readonly #connection: Connection
-  readonly #tail: Tail
+  readonly #memtable: Memtable
   readonly #messages: MessageIndex
   readonly #store: RunStore
   readonly #writer: RunWriter
@@ -69,10 +69,10 @@ export class Indexer {
 
   constructor(
     connection: Connection,
-    { tail, store, messages }: { tail: Tail; store: RunStore; messages: MessageIndex },
+    { memtable, store, messages }: { memtable: Memtable; store: RunStore; messages: MessageIndex },
   ) {
     this.#connection = connection
-    this.#tail = tail
+    this.#memtable = memtable
     this.#store = store
     this.#messages = messages
     this.#writer = new RunWriter(connection)
@@ -80,7 +80,7 @@ export class Indexer {
     this.#runs = store.all()
     this.#left = this.#writer.leftBehind()
     this.#lastNumber = this.#writer.newNumber() - 1
-    this.#seenSeq = tail.nextSeq
+    this.#seenSeq = memtable.nextSeq
   }
 
   /**
@@ -88,7 +88,7 @@ export class Indexer {
    * @param isIdle whether nothing else is waiting; then also work that is not urgent is done
    */
   isDue(isIdle: boolean): boolean {
-    const { arriving, nextSeq } = this.#tail
+    const { arriving, nextSeq } = this.#memtable
     this.#owed += (nextSeq - this.#seenSeq) * ENTRIES_PER_EVENT * PACE
     this.#seenSeq = nextSeq
     if (this.isBehind) return true
@@ -102,11 +102,11 @@ export class Indexer {
 
   /** Whether the backlog is so long that a slice must come before the next group (backpressure). */
   get isBehind(): boolean {
-    return this.#tail.arriving.length >= RUN_EVENTS
+    return this.#memtable.arriving.length >= RUN_EVENTS
   }
 
   get #hasWork(): boolean {
-    const isArrived = this.#arrived !== undefined || this.#tail.indexing !== undefined
+    const isArrived = this.#arrived !== undefined || this.#memtable.indexing !== undefined
     return isArrived || this.#merge !== undefined || this.#mergeable !== undefined || this.#left.length > 0
   }
 
@@ -185,8 +185,8 @@ export class Indexer {
 
   /** @param least minimum events for a run */
   #newRun(least: number): Job | undefined {
-    const { indexing, arriving } = this.#tail
-    const segment = indexing ?? (arriving.length >= least ? this.#tail.beginIndexing() : undefined)
+    const { indexing, arriving } = this.#memtable
+    const segment = indexing ?? (arriving.length >= least ? this.#memtable.beginIndexing() : undefined)
     if (!segment) return undefined
     const { firstSeq, length, keys } = segment
     const messages = keys.subarray(0, length).reduce((count, key) => count + Number(key !== -1), 0)
@@ -241,7 +241,7 @@ export class Indexer {
       this.#messages.replace(merged, run, builder.filter)
       this.#left.push(...numbers)
       if (merged.length === 0) {
-        this.#tail.endIndexing()
+        this.#memtable.endIndexing()
         this.#arrived = undefined
       } else {
         this.#merge = undefined

@@ -4,7 +4,7 @@
  */
 
 /** The index entries of an event. */
-export type TailEvent = {
+export type MemtableEvent = {
   seq: number
   workspace_ref: number
   journey_ref: number
@@ -23,7 +23,7 @@ export const RING_EVENTS = 2 ** 18
  * Maximum events in the memtable; at that point writes are refused. It is never reached unless flushing fails, because
  * flushing is faster than events can arrive.
  */
-export const GREATEST_TAIL_EVENTS = RING_EVENTS / 2
+export const GREATEST_MEMTABLE_EVENTS = RING_EVENTS / 2
 
 const HEAD_BYTES = 8
 const COLUMNS = ['workspaces', 'journeys', 'customers', 'names'] as const
@@ -31,14 +31,14 @@ const RING_BYTES =
   HEAD_BYTES + RING_EVENTS * (Float64Array.BYTES_PER_ELEMENT + COLUMNS.length * Uint32Array.BYTES_PER_ELEMENT)
 
 /** Conditions of a list that the memtable can check; an absent one matches everything. */
-export type TailFilter = { workspace?: number; journey?: number; customer?: number; name?: number }
+export type MemtableFilter = { workspace?: number; journey?: number; customer?: number; name?: number }
 
 /**
  * A ring buffer with the index entries of the latest events, by their numbers. The writer fills it before the commit
  * that makes an event visible, so a reader finds everything that its transaction sees; what it does not see may be
  * rolled back.
  */
-export class TailRing {
+export class MemtableRing {
   readonly buffer: SharedArrayBuffer
   /** All slots up to this number may have been overwritten. */
   readonly #reserved: BigInt64Array
@@ -66,7 +66,7 @@ export class TailRing {
     Atomics.store(this.#reserved, 0, BigInt(seq))
   }
 
-  set({ seq, workspace_ref, journey_ref, customer_ref, name, at_ms }: TailEvent): void {
+  set({ seq, workspace_ref, journey_ref, customer_ref, name, at_ms }: MemtableEvent): void {
     const slot = seq % RING_EVENTS
     this.#times[slot] = at_ms
     this.#workspaces[slot] = workspace_ref
@@ -98,18 +98,18 @@ export class TailRing {
   }
 
   /** Returns the greatest number from `from` down to `to` of a matching event; -1 if there is none. */
-  lastMatch(filter: TailFilter, from: number, to: number): number {
+  lastMatch(filter: MemtableFilter, from: number, to: number): number {
     for (let seq = from; seq >= to; seq -= 1) if (this.#matches(filter, seq)) return seq
     return -1
   }
 
   /** Returns the least number from `from` up to `to` of a matching event; -1 if there is none. */
-  firstMatch(filter: TailFilter, from: number, to: number): number {
+  firstMatch(filter: MemtableFilter, from: number, to: number): number {
     for (let seq = from; seq <= to; seq += 1) if (this.#matches(filter, seq)) return seq
     return -1
   }
 
-  #matches({ workspace, journey, customer, name }: TailFilter, seq: number): boolean {
+  #matches({ workspace, journey, customer, name }: MemtableFilter, seq: number): boolean {
     const slot = seq % RING_EVENTS
     if (customer !== undefined && this.#customers[slot] !== customer) return false
     if (journey !== undefined && this.#journeys[slot] !== journey) return false
@@ -139,7 +139,7 @@ export class Segment {
     this.firstSeq = firstSeq
   }
 
-  append(event: TailEvent): void {
+  append(event: MemtableEvent): void {
     if (this.length === this.keys.length) this.#grow()
     const { workspace_ref, journey_ref, customer_ref, name, at_ms, message_key } = event
     this.workspaces[this.length] = workspace_ref
@@ -198,13 +198,13 @@ export class Segment {
 }
 
 /** The whole memtable: the segment that is being flushed, and the one that receives new events. */
-export class Tail {
-  readonly #ring: TailRing
+export class Memtable {
+  readonly #ring: MemtableRing
   /** Undefined if no segment is being flushed. */
   indexing: Segment | undefined
   arriving: Segment
 
-  constructor(ring: TailRing, indexed_seq: number) {
+  constructor(ring: MemtableRing, indexed_seq: number) {
     this.#ring = ring
     this.arriving = new Segment(indexed_seq + 1)
   }
@@ -223,7 +223,7 @@ export class Tail {
     this.#ring.reserve(this.nextSeq - 1 + events)
   }
 
-  append(event: TailEvent): void {
+  append(event: MemtableEvent): void {
     this.arriving.append(event)
     this.#ring.set(event)
   }

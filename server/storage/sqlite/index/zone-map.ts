@@ -11,7 +11,7 @@ export const STRETCH_EVENTS = 2 ** 20
 type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
 
 /** Records the spans while their events are written. */
-export class SpanWriter {
+export class ZoneMapWriter {
   readonly #statements: ReturnType<typeof prepare>
   /** The current span, as far as it is not written yet. */
   #span: Span | undefined
@@ -54,7 +54,7 @@ export type Received = { from_ms?: number; to_ms?: number }
 export type Interval = { from: number; to: number }
 
 /** Returns which event numbers a list of some time must read. */
-export class SpanReader {
+export class ZoneMapReader {
   readonly #statements: ReturnType<typeof prepareReads>
 
   constructor(connection: Connection) {

@@ -14,12 +14,12 @@ import {
 import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { Connection } from '../connection.ts'
-import type { TailFilter, TailRing } from '../index/memtable.ts'
+import type { MemtableFilter, MemtableRing } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
 import { RunStore } from '../index/run-store.ts'
 import { isBefore, type TimelineEntry, timelineBefore } from '../index/timeline.ts'
-import { type Interval, SPAN_EVENTS, SpanReader } from '../index/zone-map.ts'
+import { type Interval, SPAN_EVENTS, ZoneMapReader } from '../index/zone-map.ts'
 import { type Kept, timeOf, wholeDigits, wholeIdText } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
@@ -81,27 +81,27 @@ const FILE_PAGE_BYTES = 4096
 const READ_AT_ONCE = 100
 
 /** The ring buffer was overwritten under a delayed reader, which must start again. */
-class Overtaken extends Error {}
+class RingOverwritten extends Error {}
 
 const ATTEMPTS = 5
 
 /** Reads lists of events, each page in one transaction: from the runs and from the memtable. */
 export class EventReader {
   readonly #connection: Connection
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #runs: RunStore
-  readonly #spans: SpanReader
+  readonly #zoneMap: ZoneMapReader
   readonly #statements: ReturnType<typeof prepare>
   #nameHash: ((name: string) => number) | undefined
   /** The names that events of one slice refer to. Not kept longer, because a name or a reference may change. */
   #named = namesOfNone()
 
   /** @param ring the memtable shared by the writer */
-  constructor(connection: Connection, ring: TailRing) {
+  constructor(connection: Connection, ring: MemtableRing) {
     this.#connection = connection
     this.#ring = ring
     this.#runs = new RunStore(connection)
-    this.#spans = new SpanReader(connection)
+    this.#zoneMap = new ZoneMapReader(connection)
     this.#statements = prepare(connection)
   }
 
@@ -126,7 +126,7 @@ export class EventReader {
       const until_ms = performance.now() + COUNTING_MS
       const received = to_ms === undefined ? {} : { to_ms }
       let events = 0
-      for (const { from, to } of this.#spans.intervals(received, this.#lastSeq())) {
+      for (const { from, to } of this.#zoneMap.intervals(received, this.#lastSeq())) {
         for (let at = from; at <= to; at += COUNTED_AT_ONCE) {
           if (performance.now() >= until_ms) return { events, isAll: false }
           const end = Math.min(at + COUNTED_AT_ONCE - 1, to)
@@ -143,7 +143,7 @@ export class EventReader {
       try {
         return read()
       } catch (error) {
-        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+        if (!(error instanceof RingOverwritten) || attempt === ATTEMPTS) throw error
       } finally {
         this.#connection.exec('COMMIT')
       }
@@ -157,8 +157,8 @@ export class EventReader {
     const { key, refs, isFound, sender } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
-    let place: Place | undefined
-    let seen: Place | undefined
+    let place: ScannedEvent | undefined
+    let seen: ScannedEvent | undefined
     for (const interval of this.#intervals(filter, this.#lastBefore(page))) {
       for (const seq of this.#candidates(key, refs, interval)) {
         if (looked >= LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
@@ -186,8 +186,8 @@ export class EventReader {
     const { key, refs, isFound, sender } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
-    let seen: Place | undefined
-    let place: Place | undefined
+    let seen: ScannedEvent | undefined
+    let place: ScannedEvent | undefined
     for (const { from, to } of [...this.#intervals(filter, this.#lastSeq())].reverse()) {
       for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
         if (looked >= LOOKED_AT && place) {
@@ -220,7 +220,7 @@ export class EventReader {
     let looked = 0
     let end = first
     let last: SuccessiveRow | undefined
-    for (const { from, to } of [...this.#spans.intervals(filter, bound)].reverse()) {
+    for (const { from, to } of [...this.#zoneMap.intervals(filter, bound)].reverse()) {
       if (to < first) continue
       const candidates = this.#candidatesForward(key, refs, { from: Math.max(from, first), to })
       for (const seqs of chunks(candidates, CHUNK)) {
@@ -326,18 +326,18 @@ export class EventReader {
    * Returns where a list that ends early continues: after the last event scanned. If that was removed, at the start of
    * its span, or after the last event seen in it; so part of a span is scanned twice, but nothing is shown twice.
    */
-  #newestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+  #newestEnd({ seq, position }: ScannedEvent, seen: ScannedEvent | undefined): Position {
     if (position) return position
-    const next = this.#spans.around(seq).find(({ first }) => first > seq)
+    const next = this.#zoneMap.around(seq).find(({ first }) => first > seq)
     if (seen?.position && (!next || seen.seq < next.first)) return seen.position
     if (!next) throw new Error(`there is no span behind event ${seq}`)
     return positionOf(next.first_id)
   }
 
   /** The same for a forward walk. */
-  #oldestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+  #oldestEnd({ seq, position }: ScannedEvent, seen: ScannedEvent | undefined): Position {
     if (position) return position
-    const [span] = this.#spans.around(seq)
+    const [span] = this.#zoneMap.around(seq)
     if (seen?.position && (!span || seen.seq >= span.first)) return seen.position
     if (!span) throw new Error(`event ${seq} is in no span`)
     return positionOf(span.first_id)
@@ -345,8 +345,8 @@ export class EventReader {
 
   /** Yields where the events of a filter may be, latest first. */
   #intervals({ id, ...received }: EventFilter, last: number): Iterable<Interval> {
-    if (id === undefined) return this.#spans.intervals(received, last)
-    const seq = this.#spans.seqOf(eventIdBytes(id))
+    if (id === undefined) return this.#zoneMap.intervals(received, last)
+    const seq = this.#zoneMap.seqOf(eventIdBytes(id))
     return seq <= last ? [{ from: seq, to: seq }] : []
   }
 
@@ -368,7 +368,7 @@ export class EventReader {
       (key_id !== undefined && sender === undefined)
     if (isUnknown) return undefined
     const name = event_id === undefined ? undefined : this.#hashOf(event_id)
-    const refs: TailFilter = {
+    const refs: MemtableFilter = {
       workspace,
       ...(journey !== undefined && { journey }),
       ...(customer !== undefined && { customer }),
@@ -394,7 +394,7 @@ export class EventReader {
   }
 
   /** Yields events that may belong to a list, latest first. */
-  *#candidates(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+  *#candidates(key: number, refs: MemtableFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     const least = Math.max(from, indexed + 1)
     for (let seq = this.#ring.lastMatch(refs, to, least); seq !== -1; ) {
@@ -413,7 +413,7 @@ export class EventReader {
   }
 
   /** The same, earliest first. */
-  *#candidatesForward(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+  *#candidatesForward(key: number, refs: MemtableFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     for (const run of this.#runs.all().reverse()) {
       if (run.last_seq < from) continue
@@ -435,10 +435,10 @@ export class EventReader {
   /** Yields a customer's timeline after the page's position, latest first. */
   *#latest(customer: number, page: Page): Generator<TimelineEntry> {
     const before = page.after
-      ? { at_ms: page.after.ms, seq: this.#spans.firstFrom(eventIdBytes(page.after.id)) }
+      ? { at_ms: page.after.ms, seq: this.#zoneMap.firstFrom(eventIdBytes(page.after.id)) }
       : { at_ms: Number.POSITIVE_INFINITY, seq: Number.POSITIVE_INFINITY }
     const runs = this.#runs.all().sort((a, b) => b.greatest_at_ms - a.greatest_at_ms)
-    const sources = [new Source(this.#latestOfTail(customer, before, page.limit + 1).values())]
+    const sources = [new Source(this.#latestInMemtable(customer, before, page.limit + 1).values())]
     while (true) {
       let latest: Source | undefined
       for (const source of sources) {
@@ -459,7 +459,7 @@ export class EventReader {
   }
 
   /** Not all at once, because a customer may have the whole memtable. */
-  #latestOfTail(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
+  #latestInMemtable(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
     const indexed = this.#indexedSeq()
     const keep = (entries: TimelineEntry[]) =>
       entries.sort((a, b) => (isBefore(a, b) ? 1 : -1)).slice(0, count)
@@ -477,12 +477,12 @@ export class EventReader {
 
   #lastBefore({ after }: Page): number {
     const last = this.#lastSeq()
-    return after ? Math.min(last, this.#spans.firstFrom(eventIdBytes(after.id)) - 1) : last
+    return after ? Math.min(last, this.#zoneMap.firstFrom(eventIdBytes(after.id)) - 1) : last
   }
 
   #firstBehind({ after }: Pick<Page, 'after'>): number {
     if (!after) return 0
-    const seq = this.#spans.firstFrom(eventIdBytes(after.id))
+    const seq = this.#zoneMap.firstFrom(eventIdBytes(after.id))
     const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
     return head && wholeIdText(head) === after.id ? seq + 1 : seq
   }
@@ -497,7 +497,7 @@ export class EventReader {
   }
 
   #assertIntact(seq: number) {
-    if (!this.#ring.isIntactBehind(seq)) throw new Overtaken('the tail went on under a reader')
+    if (!this.#ring.isIntactBehind(seq)) throw new RingOverwritten('the tail went on under a reader')
   }
 
   #hashOf(event_id: string): number {
@@ -515,7 +515,7 @@ export class EventReader {
 }
 
 /** Returns the most selective of the posting keys of a list's events. */
-function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
+function keyOf(workspace: number, { customer, journey, name }: MemtableFilter): number {
   if (customer !== undefined) return postingKeys.customer(customer)
   if (journey !== undefined) {
     return name === undefined ? postingKeys.journey(journey) : postingKeys.journeyName(journey, name)
@@ -563,7 +563,7 @@ function messageText(message: string | null): string | null {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-function placeOf(row: SuccessiveRow): Required<Place> {
+function placeOf(row: SuccessiveRow): Required<ScannedEvent> {
   return { seq: row.seq, position: { ms: row.received_ms, id: idText(row) } }
 }
 
@@ -580,7 +580,7 @@ function namesOfNone() {
 }
 
 /** A scanned event with its position in the list; undefined if it was removed. */
-type Place = { seq: number; position?: Position }
+type ScannedEvent = { seq: number; position?: Position }
 
 /** The position of an identifier in lists by arrival. */
 function positionOf(id: Uint8Array): Position {

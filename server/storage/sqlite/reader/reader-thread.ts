@@ -9,7 +9,7 @@ import type { CountedEvents } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
 import type { Failure } from '../../unavailable.ts'
 import { openReadable } from '../connection.ts'
-import { TailRing } from '../index/memtable.ts'
+import { MemtableRing } from '../index/memtable.ts'
 import { failureOf, runStatement, type Statement } from '../statement.ts'
 import { ActivityReader } from './activity-reader.ts'
 import { EventReader, type EventsRequest } from './event-reader.ts'
@@ -32,7 +32,7 @@ export type ReaderResult =
 
 export type ReaderThreadData = {
   path: string
-  ring: TailRing['buffer']
+  ring: MemtableRing['buffer']
   /** Whether it reads lists for people, which may wait, rather than look-ups that requests depend on. */
   isForLists: boolean
 }
@@ -63,7 +63,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
       const text = activityText(request, activity.read(workspace_id, request, now_ms))
       return { read: new TextEncoder().encode(text) }
     }
-    events ??= new EventReader(connection, new TailRing(data.ring))
+    events ??= new EventReader(connection, new MemtableRing(data.ring))
     if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
     // A slice has its own memory, which is transferred; so does a page.
     if (work.kind === 'event-slice') return { read: events.slice(work.request) }

@@ -3,12 +3,12 @@ import type { Worker } from 'node:worker_threads'
 import type { Reading } from '../../database.ts'
 import type { CountedEvents } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
-import { ListTurns } from '../../lists/list-queue.ts'
+import { ListQueue } from '../../lists/list-queue.ts'
 import type { ListReads } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import type { Statement } from '../statement.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
@@ -32,7 +32,7 @@ type ReaderOptions = {
   /** A file that the writer has already opened. */
   path: string
   /** The events that the writer has not indexed yet. */
-  ring: TailRing
+  ring: MemtableRing
   onDeath: (error: Error) => void
 }
 
@@ -48,7 +48,7 @@ export class Reader {
   readonly #idleListThreads: Worker[] = []
   readonly #waitingLookUps: Work[] = []
   /** Admits no more lists at a time than there are threads for them. */
-  readonly #lists = new ListTurns(LIST_THREADS)
+  readonly #lists = new ListQueue(LIST_THREADS)
   readonly #current = new Map<Worker, Work>()
   #closed: Unavailable['reason'] | undefined
 
@@ -138,7 +138,7 @@ export class Reader {
   }
 
   /**
-   * Reads for a list when its caller's turn comes, see `ListTurns`. A statement that is running when the caller
+   * Reads for a list when its caller's turn comes, see `ListQueue`. A statement that is running when the caller
    * disconnects is finished and its result dropped: the driver cannot interrupt a statement, and terminating the thread
    * would wait for it as well.
    */

@@ -7,7 +7,7 @@ import { failureOf, type Statement } from '../statement.ts'
 import { openRefusals, removeRefusals } from './refusals-file.ts'
 
 /** The statements of one transaction, with the number of the request. */
-export type RefusalsRequest = { number: number; statements: readonly Statement[] | 'cut-log-off' } | 'close'
+export type RefusalsRequest = { number: number; statements: readonly Statement[] | 'truncate-log' } | 'close'
 
 export type RefusalsReply = { number: number; result: { rows: unknown[][] } | { failure: Failure } }
 
@@ -22,9 +22,9 @@ if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS,
 let connection: Connection | undefined
 
 /** @returns the rows of each statement */
-function run(statements: readonly Statement[] | 'cut-log-off'): unknown[][] {
+function run(statements: readonly Statement[] | 'truncate-log'): unknown[][] {
   connection ??= openRefusals(path)
-  if (statements === 'cut-log-off') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
+  if (statements === 'truncate-log') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
   const opened = connection
   return opened.transaction(() =>
     statements.map(({ sql, parameters }) => {

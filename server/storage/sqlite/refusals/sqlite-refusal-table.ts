@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { type CompiledQuery, Kysely } from 'kysely'
 import type { Reading } from '../../database.ts'
-import { ListTurns } from '../../lists/list-queue.ts'
+import { ListQueue } from '../../lists/list-queue.ts'
 import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
@@ -24,7 +24,7 @@ type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) =>
 export class SqliteRefusalTable implements RefusalTable {
   readonly compiler = this.#database(() => Promise.reject(new Error('read by way of lists')))
   readonly #path: string
-  readonly #turns = new ListTurns(1)
+  readonly #listQueue = new ListQueue(1)
   readonly #waiting = new Map<number, Waiting>()
   #thread: Worker | undefined
   #number = 0
@@ -37,7 +37,7 @@ export class SqliteRefusalTable implements RefusalTable {
 
   lists(reading: Reading): Kysely<RefusalTables> {
     return this.#database((statement) =>
-      this.#turns.take(reading, async () => (await this.#ask([statement]))[0] ?? []),
+      this.#listQueue.take(reading, async () => (await this.#ask([statement]))[0] ?? []),
     )
   }
 
@@ -46,14 +46,14 @@ export class SqliteRefusalTable implements RefusalTable {
     return (await this.#ask(asked)) as Row[][]
   }
 
-  cutLogOff: RefusalTable['cutLogOff'] = async () => {
-    const [[cut] = []] = (await this.#ask('cut-log-off')) as { busy: number }[][]
-    return cut?.busy === 0
+  truncateLog: RefusalTable['truncateLog'] = async () => {
+    const [[truncation] = []] = (await this.#ask('truncate-log')) as { busy: number }[][]
+    return truncation?.busy === 0
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#turns.close(new Unavailable('shutting_down'))
+    this.#listQueue.close(new Unavailable('shutting_down'))
     const thread = this.#thread
     if (!thread) return
     const exited = once(thread, 'exit')
@@ -65,7 +65,7 @@ export class SqliteRefusalTable implements RefusalTable {
     return new Kysely<RefusalTables>({ dialect: new ThreadDialect({ read }) })
   }
 
-  #ask(statements: readonly Statement[] | 'cut-log-off'): Promise<unknown[][]> {
+  #ask(statements: readonly Statement[] | 'truncate-log'): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Unavailable('shutting_down')
       this.#thread ??= this.#start()

@@ -1,11 +1,11 @@
 import { eventIdsOf } from '../../../domain/journey-standing.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Connection } from '../connection.ts'
-import type { Segment, Tail } from '../index/memtable.ts'
+import type { Memtable, Segment } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsFrom } from '../index/postings.ts'
 import type { RunStore } from '../index/run-store.ts'
-import { SpanReader } from '../index/zone-map.ts'
+import { ZoneMapReader } from '../index/zone-map.ts'
 import { type Kept, wholeId } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
@@ -20,7 +20,7 @@ type RemovalRow = RemovalName & {
 }
 
 /** Progress of a removal. */
-type Place = {
+type RemovalProgress = {
   /** The number of a customer whose rows are already deleted, or of a journey that is already hidden. */
   ref?: number
   /** All events with lower numbers are removed. */
@@ -56,8 +56,8 @@ const ENROLMENTS_AT_ONCE = 500
  */
 export class EventRemover {
   readonly #store: RunStore
-  readonly #tail: Tail
-  readonly #spans: SpanReader
+  readonly #memtable: Memtable
+  readonly #zoneMap: ZoneMapReader
   readonly #statements: ReturnType<typeof prepare>
   /** Deletions by the column that selects the events. */
   readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
@@ -66,10 +66,10 @@ export class EventRemover {
   /** Within the slice: customers already reported to followers, by journey. */
   readonly #told = new Map<number, Set<number>>()
 
-  constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
+  constructor(connection: Connection, { store, memtable }: { store: RunStore; memtable: Memtable }) {
     this.#store = store
-    this.#tail = tail
-    this.#spans = new SpanReader(connection)
+    this.#memtable = memtable
+    this.#zoneMap = new ZoneMapReader(connection)
     this.#statements = prepare(connection)
     const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
     this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
@@ -79,7 +79,7 @@ export class EventRemover {
   slice(name: RemovalName): RemovedSlice {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
     if (!removal) return { rows: 0, isDone: true }
-    const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
+    const place: RemovalProgress = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
     const selection = this.#selectionOf(removal, place)
     this.#steps.clear()
     this.#told.clear()
@@ -103,7 +103,7 @@ export class EventRemover {
   }
 
   /** @param place is advanced */
-  #remove({ before_ms }: RemovalRow, selection: Selection, place: Place): RemovedSlice {
+  #remove({ before_ms }: RemovalRow, selection: Selection, place: RemovalProgress): RemovedSlice {
     const deletion = this.#deletions.get(selection.column)
     if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
     const until_ms = performance.now() + SLICE_MS
@@ -148,15 +148,15 @@ export class EventRemover {
   /** Numbers of events that may have to be removed, from the index. */
   *#candidates(
     { key, of, ref }: Selection,
-    { from, since_ms }: Place,
+    { from, since_ms }: RemovalProgress,
     before_ms: number | null,
   ): Generator<number> {
-    const last = this.#tail.nextSeq - 1
+    const last = this.#memtable.nextSeq - 1
     const received = {
       ...(before_ms !== null && { to_ms: before_ms }),
       ...(since_ms !== undefined && { from_ms: since_ms - CLOCK_MS }),
     }
-    for (const interval of [...this.#spans.intervals(received, last)].reverse()) {
+    for (const interval of [...this.#zoneMap.intervals(received, last)].reverse()) {
       const first = Math.max(from, interval.from)
       for (const run of this.#store.all().reverse()) {
         if (run.last_seq < first) continue
@@ -166,7 +166,7 @@ export class EventRemover {
           yield seq
         }
       }
-      for (const segment of [this.#tail.indexing, this.#tail.arriving]) {
+      for (const segment of [this.#memtable.indexing, this.#memtable.arriving]) {
         if (!segment) continue
         const refs = of(segment)
         const end = Math.min(segment.firstSeq + segment.length - 1, interval.to)
@@ -178,7 +178,10 @@ export class EventRemover {
   }
 
   /** Undefined if nothing of its subject is left. */
-  #selectionOf({ kind, workspace_id, subject_id }: RemovalRow, { ref }: Place): Selection | undefined {
+  #selectionOf(
+    { kind, workspace_id, subject_id }: RemovalRow,
+    { ref }: RemovalProgress,
+  ): Selection | undefined {
     const { customer, journey, workspace } = this.#statements
     if (kind === 'customer') {
       const found = ref ?? customer.get(workspace_id, subject_id)

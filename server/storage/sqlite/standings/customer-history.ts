@@ -1,7 +1,7 @@
 import type { Key } from '../../../domain/journey-standing.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection.ts'
-import { RING_EVENTS, type TailRing } from '../index/memtable.ts'
+import { type MemtableRing, RING_EVENTS } from '../index/memtable.ts'
 import { RunStore } from '../index/run-store.ts'
 import { isBefore, TimelineCursor, type TimelineEntry } from '../index/timeline.ts'
 import { keyOf, numberOf } from './keys.ts'
@@ -13,21 +13,21 @@ import { keyOf, numberOf } from './keys.ts'
 const CHUNKS = { first: 256, firstOfRange: 4, growth: 8, greatest: 10_000 }
 
 /** The ring was overwritten while a reader was delayed; the reader must start again. */
-class Overtaken extends Error {}
+class RingOverwritten extends Error {}
 
 const ATTEMPTS = 5
 
 /**
- * The events of a customer by time, merged from all sorted runs and the tail, in transactions of one chunk or of
+ * The events of a customer by time, merged from all sorted runs and the memtable, in transactions of one chunk or of
  * whatever length the caller chooses.
  */
 export class CustomerHistory implements History {
   /** All customers share the cursors. */
   readonly customersAtOnce = 1
   readonly #connection: Connection
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #runs: RunStore
-  readonly #tail: TailByCustomer
+  readonly #memtable: MemtableByCustomer
   readonly #statements: ReturnType<typeof prepare>
   readonly #turn: () => Promise<void>
   /** By run number. */
@@ -40,11 +40,11 @@ export class CustomerHistory implements History {
    * @param ring where the writer records events that are not in a run yet
    * @param turn lets other work run between two chunks
    */
-  constructor(connection: Connection, ring: TailRing, turn: () => Promise<void>) {
+  constructor(connection: Connection, ring: MemtableRing, turn: () => Promise<void>) {
     this.#connection = connection
     this.#ring = ring
     this.#runs = new RunStore(connection)
-    this.#tail = new TailByCustomer(ring)
+    this.#memtable = new MemtableByCustomer(ring)
     this.#statements = prepare(connection)
     this.#turn = turn
   }
@@ -102,7 +102,7 @@ export class CustomerHistory implements History {
       } catch (error) {
         this.end()
         reading.cursors.clear()
-        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+        if (!(error instanceof RingOverwritten) || attempt === ATTEMPTS) throw error
       }
     }
   }
@@ -111,10 +111,10 @@ export class CustomerHistory implements History {
     const { customer, from, to_ms } = reading
     const { cursors, indexed_seq, last_seq } = this.#begin()
     const isWanted = (entry: TimelineEntry) => !isBefore(entry, from) && entry.at_ms < to_ms
-    const ofTail = [...this.#tail.entries(customer, { indexed_seq, last_seq })].filter(isWanted)
-    if (!this.#ring.isIntactBehind(indexed_seq)) throw new Overtaken('the tail went on under a reader')
-    ofTail.sort((one, other) => (isBefore(one, other) ? -1 : 1))
-    const sources: Source[] = [new TailSource(customer, ofTail)]
+    const ofMemtable = [...this.#memtable.entries(customer, { indexed_seq, last_seq })].filter(isWanted)
+    if (!this.#ring.isIntactBehind(indexed_seq)) throw new RingOverwritten('the tail went on under a reader')
+    ofMemtable.sort((one, other) => (isBefore(one, other) ? -1 : 1))
+    const sources: Source[] = [new MemtableSource(customer, ofMemtable)]
     for (const cursor of cursors) {
       // Most requests ask for a time after everything in older runs.
       if (cursor.run.greatest_at_ms < from.at_ms) continue
@@ -171,7 +171,7 @@ type TimelineReading = {
 /** Yields entries in ascending order. */
 type Source = TimelineEntry & { customer: number; next(): void }
 
-class TailSource implements Source {
+class MemtableSource implements Source {
   readonly #entries: readonly TimelineEntry[]
   #next = 0
   customer: number
@@ -195,16 +195,16 @@ class TailSource implements Source {
 /** Size of the hash table of list heads, by customer. */
 const HEADS = 2 ** 16
 
-/** Finds the events of a customer in the tail through linked lists, which are extended whenever someone reads. */
-class TailByCustomer {
-  readonly #ring: TailRing
+/** Finds the events of a customer in the memtable through linked lists, which are extended whenever someone reads. */
+class MemtableByCustomer {
+  readonly #ring: MemtableRing
   /** The last event of the customers that share a slot; 0 if there is none. */
   readonly #heads = new Float64Array(HEADS)
   /** The previous event of the same slot, by the event's slot in the ring. */
   readonly #before = new Float64Array(RING_EVENTS)
   #lastSeq = 0
 
-  constructor(ring: TailRing) {
+  constructor(ring: MemtableRing) {
     this.#ring = ring
   }
 

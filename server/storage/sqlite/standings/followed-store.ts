@@ -3,7 +3,7 @@ import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import { KnownStandings } from '../../standings/known-standings.ts'
 import type { Connection } from '../connection.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import { SPAN_EVENTS } from '../index/zone-map.ts'
 import { LAST_SEQ } from '../writer/event-writer.ts'
 import { keyOf } from './keys.ts'
@@ -49,12 +49,12 @@ export class FollowedStore {
   /** Current standings, kept up to date by the caller, so that events that change nothing are skipped. */
   readonly known: KnownStandings<number, number>
   readonly #connection: Connection
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #statements: ReturnType<typeof prepare>
   readonly #steps = new Map<number, Steps>()
 
   /** @param ring where the writer records what it stores */
-  constructor(connection: Connection, ring: TailRing) {
+  constructor(connection: Connection, ring: MemtableRing) {
     this.#connection = connection
     this.#ring = ring
     this.#statements = prepare(connection)

@@ -1,7 +1,7 @@
 import { ThreadStandings } from '../../standings/thread-standings.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 
 /** One at a time: all reports take turns with the follower. */
@@ -13,7 +13,7 @@ const READERS = 1
  */
 export async function openSqliteStandings(options: {
   path: string
-  ring: TailRing
+  ring: MemtableRing
   now: () => number
   onFailure: (error: Error) => void
 }): Promise<ThreadStandings> {

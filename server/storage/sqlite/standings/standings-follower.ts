@@ -5,7 +5,7 @@ import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { type Connection, measureDisk, openReadable } from '../connection.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { FollowedStore } from './followed-store.ts'
 import { Identifiers } from './identifiers.ts'
@@ -54,7 +54,7 @@ export class NoRoom extends Error {}
 /** Follows a store into its file of standings, step by step. A step that fails is rolled back and can be retried. */
 export class StandingsFollower {
   readonly #path: string
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #now: () => number
   #open: Open | undefined
   /** The store's version when everything in it was processed. */
@@ -66,7 +66,7 @@ export class StandingsFollower {
   #asOf_ms: number | null = null
 
   /** @param now the clock of the callers who request reports */
-  constructor(path: string, ring: TailRing, now: () => number) {
+  constructor(path: string, ring: MemtableRing, now: () => number) {
     this.#path = path
     this.#ring = ring
     this.#now = now

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
-import { TailRing } from '../index/memtable.ts'
+import { MemtableRing } from '../index/memtable.ts'
 import { failureOf } from '../statement.ts'
 import { NoRoom, StandingsFollower } from './standings-follower.ts'
 
@@ -37,7 +37,7 @@ if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS,
 
 /** How far the clock of the callers is ahead of this thread's. */
 let ahead_ms = data.now_ms - Date.now()
-const follower = new StandingsFollower(data.path, new TailRing(data.ring), () => Date.now() + ahead_ms)
+const follower = new StandingsFollower(data.path, new MemtableRing(data.ring), () => Date.now() + ahead_ms)
 let isClosing = false
 let wake = () => {}
 let failures = 0

@@ -5,7 +5,7 @@ import {
   type EnrolmentRow,
   type EventRow,
   isShared,
-  type Place,
+  type RowKey,
   type Rows,
   readShared,
   writeShared,
@@ -13,7 +13,7 @@ import {
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
-import { SpanWriter } from '../index/zone-map.ts'
+import { ZoneMapWriter } from '../index/zone-map.ts'
 import { keptId, wholeId } from '../kept-ids.ts'
 import { LocalDialect } from '../local-dialect.ts'
 import { migrateFile } from '../migrate-file.ts'
@@ -38,9 +38,9 @@ export async function openTransferableFile(path: string): Promise<TransferableSt
 function transferable(connection: Connection, lock: Connection): TransferableStore {
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database: connection }) })
   const statements = prepare(connection)
-  const spans = new SpanWriter(connection)
+  const zoneMap = new ZoneMapWriter(connection)
 
-  const readEnrolments = (place: Place | undefined, limit: number): Rows => {
+  const readEnrolments = (place: RowKey | undefined, limit: number): Rows => {
     const [journey = 0, customer = 0] = place ?? []
     const found = statements.enrolments.all(journey, customer, limit)
     const last = found.at(-1)
@@ -49,7 +49,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       place: last && [last.journey_ref, last.customer_ref],
     }
   }
-  const readEvents = (place: Place | undefined, limit: number): Rows => {
+  const readEvents = (place: RowKey | undefined, limit: number): Rows => {
     const found = statements.events.all(place?.[0] ?? 0, limit)
     const last = found.at(-1)
     const rows = found.map(({ seq, id, message_id, ...row }) => ({
@@ -73,9 +73,9 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       const message_id = row.message_id === null ? null : storedMessageId(row.message_id)
       if (row.key_id !== null) statements.key.run(row.key_id)
       statements.event.run({ ...row, seq, id: keptId(id, row.received_ms), message_id })
-      spans.add(seq, id, row.received_ms)
+      zoneMap.add(seq, id, row.received_ms)
     }
-    spans.write()
+    zoneMap.write()
   }
 
   return {

@@ -4,7 +4,7 @@ import { openWritable } from '../connection.ts'
 
 const connection = openWritable(workerData.path, { create: false })
 
-parentPort?.on('message', (request: 'move' | 'close') => {
+parentPort?.on('message', (request: 'checkpoint' | 'close') => {
   if (request === 'close') {
     connection.close()
     parentPort?.close()
@@ -15,5 +15,5 @@ parentPort?.on('message', (request: 'move' | 'close') => {
   } catch {
     // The disk is full or failing: the next write reports that, and the checkpoint is requested again.
   }
-  parentPort?.postMessage('moved')
+  parentPort?.postMessage('checkpointed')
 })

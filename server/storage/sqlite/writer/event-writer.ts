@@ -11,9 +11,9 @@ import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
 import { brokenEventRule } from '../../events/ingestion-rules.ts'
 import type { Connection } from '../connection.ts'
-import { Tail, type TailRing } from '../index/memtable.ts'
+import { Memtable, type MemtableRing } from '../index/memtable.ts'
 import type { MessageIndex } from '../index/message-index.ts'
-import { SpanWriter } from '../index/zone-map.ts'
+import { ZoneMapWriter } from '../index/zone-map.ts'
 import { keptId, wholeId, wholeIdText } from '../kept-ids.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'
@@ -72,10 +72,10 @@ const CACHED_NAMES = 50_000
 /** Classifies events and appends them, inside a transaction of the writer. */
 export class EventWriter {
   /** Events that are stored but not indexed, including those of the open transaction (a memtable). */
-  readonly tail: Tail
+  readonly memtable: Memtable
   readonly #references: References
   readonly #statements: ReturnType<typeof prepare>
-  readonly #spans: SpanWriter
+  readonly #zoneMap: ZoneMapWriter
   readonly #counter: EventCounter
   readonly #keys: EventKeys
   readonly #nextId: (now_ms: number) => Uint8Array
@@ -94,11 +94,11 @@ export class EventWriter {
   #committedSeq: number
 
   /** @param ring where readers look up events that are not indexed yet */
-  constructor(connection: Connection, references: References, messages: MessageIndex, ring: TailRing) {
+  constructor(connection: Connection, references: References, messages: MessageIndex, ring: MemtableRing) {
     this.#references = references
     this.#messages = messages
     this.#statements = prepare(connection)
-    this.#spans = new SpanWriter(connection)
+    this.#zoneMap = new ZoneMapWriter(connection)
     this.#counter = new EventCounter(connection)
     this.#keys = new EventKeys(connection)
     this.#nextId = ascendingIds(this.#newestId())
@@ -106,8 +106,8 @@ export class EventWriter {
     if (!indexing) throw new Error('the row of event_indexing is missing')
     this.#salt = indexing.message_salt
     this.#nameHash = nameHashes(this.#salt)
-    this.tail = new Tail(ring, indexing.indexed_seq)
-    this.#committedSeq = this.tail.nextSeq
+    this.memtable = new Memtable(ring, indexing.indexed_seq)
+    this.#committedSeq = this.memtable.nextSeq
   }
 
   /**
@@ -116,27 +116,27 @@ export class EventWriter {
    * @param limit of numbers
    * @returns how many there were
    */
-  readTail(limit: number): number {
+  readMemtable(limit: number): number {
     const keys = new Map<number, (stored: StoredMessageId) => number>()
     for (const { workspace_ref, workspace_id } of this.#statements.workspaces.all()) {
       keys.set(workspace_ref, this.#messageKey(workspace_id))
     }
     const uuid = new Uint8Array(16)
-    const first = this.tail.nextSeq
+    const first = this.memtable.nextSeq
     const end = Math.min(first + limit, (this.#statements.lastSeq.get() ?? 0) + 1)
-    this.tail.reserve(limit)
+    this.memtable.reserve(limit)
     for (const event of this.#statements.unindexed.iterate(first, end)) {
-      while (this.tail.nextSeq < event.seq) this.tail.appendRemoved()
+      while (this.memtable.nextSeq < event.seq) this.memtable.appendRemoved()
       const { message, is_uuid, event_id, ...entry } = event
       let message_key: number | null = null
       if (message !== null) {
         if (is_uuid) readUuidDigits(message, uuid)
         message_key = keys.get(event.workspace_ref)?.(is_uuid ? uuid : message) ?? null
       }
-      this.tail.append({ ...entry, name: this.#nameOf(event_id), message_key })
+      this.memtable.append({ ...entry, name: this.#nameOf(event_id), message_key })
     }
-    while (this.tail.nextSeq < end) this.tail.appendRemoved()
-    this.#committedSeq = this.tail.nextSeq
+    while (this.memtable.nextSeq < end) this.memtable.appendRemoved()
+    this.#committedSeq = this.memtable.nextSeq
     return end - first
   }
 
@@ -157,7 +157,7 @@ export class EventWriter {
         if (found.length > 0) this.#indexed.set(key, found)
       }
     }
-    this.tail.reserve(count)
+    this.memtable.reserve(count)
   }
 
   insert({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
@@ -175,22 +175,22 @@ export class EventWriter {
   /** Writes deferred rows. Call before the commit. */
   endGroup(): void {
     this.#insertRows()
-    this.#spans.write()
+    this.#zoneMap.write()
     this.#counter.endGroup()
   }
 
   /** Call when the transaction is on disk. */
   committed(): void {
-    this.#committedSeq = this.tail.nextSeq
+    this.#committedSeq = this.memtable.nextSeq
   }
 
   /** Drops what was not committed. */
   forget(): void {
     this.#values = []
-    this.#spans.forget()
+    this.#zoneMap.forget()
     this.#counter.forget()
     this.#keys.forget()
-    this.tail.cut(this.#committedSeq)
+    this.memtable.cut(this.#committedSeq)
   }
 
   /** The answer `insert` would give now; nothing is appended or counted. */
@@ -229,14 +229,14 @@ export class EventWriter {
 
     const { message, occurred_ms } = event
     const id = this.#nextId(now_ms)
-    const seq = this.tail.nextSeq
+    const seq = this.memtable.nextSeq
     const { journey, customer_ref } = place
     const { workspace_ref, journey_ref } = journey
     const name = this.#nameOf(event.event_id)
     const at_ms = occurred_ms ?? now_ms
     const references = { workspace_ref, journey_ref, customer_ref }
-    this.tail.append({ seq, ...references, name, at_ms, message_key: message?.key ?? null })
-    this.#spans.add(seq, id, now_ms)
+    this.memtable.append({ seq, ...references, name, at_ms, message_key: message?.key ?? null })
+    this.#zoneMap.add(seq, id, now_ms)
     this.#values.push(seq, workspace_ref, journey_ref, customer_ref, keptId(id, now_ms))
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     this.#values.push(key_id === '' ? null : this.#keys.refOf(key_id))
@@ -303,7 +303,7 @@ export class EventWriter {
 
   /** The event with this message. Other events may share the key, which is a hash. */
   #stored(workspace_id: string, { stored, key }: Message): StoredEvent | undefined {
-    const unindexed = this.tail.find(key)
+    const unindexed = this.memtable.find(key)
     const indexed = this.#indexed.size > 0 ? this.#indexed.get(key) : undefined
     if (unindexed.length === 0 && !indexed) return undefined
     this.#insertRows()

@@ -1,6 +1,6 @@
 import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
 import type { Connection } from '../connection.ts'
-import type { Tail, TailRing } from '../index/memtable.ts'
+import type { Memtable, MemtableRing } from '../index/memtable.ts'
 import type { MessageIndex } from '../index/message-index.ts'
 import { CustomerWriter, type Initialization } from './customer-writer.ts'
 import { type EventsUnit, EventWriter } from './event-writer.ts'
@@ -22,20 +22,20 @@ export class Units {
   readonly #events: EventWriter
   readonly #statements: ReturnType<typeof prepare>
 
-  constructor(connection: Connection, messages: MessageIndex, ring: TailRing) {
+  constructor(connection: Connection, messages: MessageIndex, ring: MemtableRing) {
     this.#references = new References(connection)
     this.#customers = new CustomerWriter(connection, this.#references)
     this.#events = new EventWriter(connection, this.#references, messages, ring)
     this.#statements = prepare(connection)
   }
 
-  get tail(): Tail {
-    return this.#events.tail
+  get memtable(): Memtable {
+    return this.#events.memtable
   }
 
   /** See `EventWriter`. */
-  readTail(limit: number): number {
-    return this.#events.readTail(limit)
+  readMemtable(limit: number): number {
+    return this.#events.readMemtable(limit)
   }
 
   /**

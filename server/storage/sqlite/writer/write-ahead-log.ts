@@ -25,13 +25,13 @@ const LIMIT_PART = 0.25
  * The writer itself checkpoints up to this much, in some ten milliseconds. A separate thread checkpoints more than
  * that.
  */
-const MOVED_INLINE_BYTES = 8 * MIB
+const INLINE_CHECKPOINT_BYTES = 8 * MIB
 
 /** On a small disk this may be all the free space there is. */
 const GROWN_BYTES = 4 * MIB
 
 /** Number of pages in the log after which SQLite runs a checkpoint at a commit (its default). */
-const MOVED_AFTER_PAGES = 1000
+const CHECKPOINT_AFTER_PAGES = 1000
 
 /**
  * The write-ahead log of a store. Commits go to the log first; a checkpoint moves them into the file from time to time.
@@ -42,9 +42,9 @@ export class WriteAheadLog {
   /** Size when it was last checked. */
   #log_bytes = 0
   /** The thread for checkpoints that would take the writer too long; started on first use. */
-  #mover: { thread: Worker; isIdle: boolean } | undefined
+  #checkpointThread: { thread: Worker; isIdle: boolean } | undefined
   /** Resolves when all of these threads have closed the file. */
-  #moversExited: Promise<unknown> = Promise.resolve()
+  #threadsExited: Promise<unknown> = Promise.resolve()
 
   constructor(path: string) {
     this.#path = targetOf(path)
@@ -59,33 +59,33 @@ export class WriteAheadLog {
    * Runs a checkpoint if it is due, and truncates the log if it is too large and has no reader. Call between
    * transactions.
    */
-  tend(connection: Connection): Disk {
+  checkpoint(connection: Connection): Disk {
     const disk = this.#measure(connection)
-    const isMuch = disk.unmoved_bytes > MOVED_INLINE_BYTES
+    const isMuch = disk.unmoved_bytes > INLINE_CHECKPOINT_BYTES
     // Otherwise the first commit after a long read would checkpoint all of it.
-    connection.pragma(`wal_autocheckpoint = ${isMuch ? 0 : MOVED_AFTER_PAGES}`)
-    if (isMuch) this.#move()
-    else this.#endMover()
+    connection.pragma(`wal_autocheckpoint = ${isMuch ? 0 : CHECKPOINT_AFTER_PAGES}`)
+    if (isMuch) this.#checkpointInThread()
+    else this.#endThread()
     if (isMuch || (disk.refusing === null && disk.log_bytes <= LOG_KEPT_BYTES)) return disk
-    cutOff(connection)
+    truncate(connection)
     return this.#measure(connection)
   }
 
   /** Checkpoints the rest and truncates the log. @returns false if a reader prevents it */
-  cutOff(connection: Connection): boolean {
+  truncate(connection: Connection): boolean {
     // The separate thread checkpoints large amounts while the writer continues.
-    if (this.#measure(connection).unmoved_bytes > MOVED_INLINE_BYTES) {
-      this.#move()
+    if (this.#measure(connection).unmoved_bytes > INLINE_CHECKPOINT_BYTES) {
+      this.#checkpointInThread()
       return false
     }
-    cutOff(connection)
+    truncate(connection)
     return measureLog(this.#path) === 0
   }
 
   /** Waits until nothing else has the file open: the last connection to close it truncates the log. */
   async close(): Promise<void> {
-    this.#endMover()
-    await this.#moversExited
+    this.#endThread()
+    await this.#threadsExited
   }
 
   #measure(connection: Connection): Disk {
@@ -103,40 +103,40 @@ export class WriteAheadLog {
     return { log_bytes, unmoved_bytes, free_bytes, refusing: hasRoom ? (isLong ? 'log' : null) : 'disk' }
   }
 
-  #move() {
-    this.#mover ??= this.#startMover()
-    if (!this.#mover.isIdle) return
-    this.#mover.isIdle = false
-    this.#mover.thread.postMessage('move')
+  #checkpointInThread() {
+    this.#checkpointThread ??= this.#startThread()
+    if (!this.#checkpointThread.isIdle) return
+    this.#checkpointThread.isIdle = false
+    this.#checkpointThread.thread.postMessage('checkpoint')
   }
 
-  #startMover() {
+  #startThread() {
     const thread = startThread(threadModule('checkpoint-thread', import.meta.url), {
       workerData: { path: this.#path },
     })
-    const mover = { thread, isIdle: true }
+    const checkpointThread = { thread, isIdle: true }
     const exited = new Promise((resolve) => thread.once('exit', resolve))
-    this.#moversExited = Promise.all([this.#moversExited, exited])
+    this.#threadsExited = Promise.all([this.#threadsExited, exited])
     thread.on('message', () => {
-      mover.isIdle = true
+      checkpointThread.isIdle = true
     })
     // The next check starts another.
     thread.on('error', () => {
-      if (this.#mover === mover) this.#mover = undefined
+      if (this.#checkpointThread === checkpointThread) this.#checkpointThread = undefined
     })
-    return mover
+    return checkpointThread
   }
 
-  #endMover() {
-    this.#mover?.thread.postMessage('close')
-    this.#mover = undefined
+  #endThread() {
+    this.#checkpointThread?.thread.postMessage('close')
+    this.#checkpointThread = undefined
   }
 }
 
 type Checkpoint = { log: number; checkpointed: number }
 
 /** Checkpoints the rest and truncates the log, unless there is a reader: then the next check tries again. */
-function cutOff(connection: Connection) {
+function truncate(connection: Connection) {
   connection.pragma('busy_timeout = 0')
   try {
     connection.pragma('wal_checkpoint(TRUNCATE)')

@@ -1,11 +1,11 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
-import { UnitQueue } from '../../events/write-queue.ts'
+import { WriteQueue } from '../../events/write-queue.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { CommittedGroup, Disk, StorageStatistics } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
-import type { TailRing } from '../index/memtable.ts'
+import type { MemtableRing } from '../index/memtable.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement } from '../statement.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
@@ -29,11 +29,11 @@ type Waiting = {
   resolve: (outcome: UnitOutcome) => void
   reject: (error: Error) => void
 }
-type Turn = { begin: () => void; reject: (error: Error) => void }
-type WriterOptions = {
+type WaitingTransaction = { begin: () => void; reject: (error: Error) => void }
+type WriteSchedulerOptions = {
   path: string
   /** Where readers look up events that are not indexed yet. */
-  ring: TailRing
+  ring: MemtableRing
   now: () => number
   onOutsideChange: () => void
   onDeath: (error: Error) => void
@@ -49,23 +49,23 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
  * The main thread's side of the writer. Units that arrive while a group commits are queued and committed together next
  * (group commit); each is answered after its commit. A transaction of the main thread gets its turn between groups.
  */
-export class Writer {
+export class WriteScheduler {
   readonly #thread: Worker
   readonly #port: MessagePort
-  readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>()
-  readonly #turns: Turn[] = []
+  readonly #options: WriteSchedulerOptions
+  readonly #waiting = new WriteQueue<Waiting>()
+  readonly #transactions: WaitingTransaction[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
-  #hadTurn = false
+  #hadTransaction = false
   #scheduled = false
   #closed: Unavailable['reason'] | undefined
   /** Whether the thread has ended, or is ending as requested. */
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  private constructor(thread: Worker, port: MessagePort, options: WriterOptions) {
+  private constructor(thread: Worker, port: MessagePort, options: WriteSchedulerOptions) {
     this.#thread = thread
     this.#port = port
     this.#options = options
@@ -77,19 +77,19 @@ export class Writer {
   /**
    * @throws {Error} with a message for the operator if the file cannot be served
    */
-  static async open(options: WriterOptions): Promise<Writer> {
+  static async open(options: WriteSchedulerOptions): Promise<WriteScheduler> {
     const { port1, port2 } = new MessageChannel()
     const thread = startThread(threadModule('writer-thread', import.meta.url), {
       workerData: { path: options.path, ring: options.ring.buffer, port: port2 } satisfies WriterThreadData,
       transferList: [port2],
     })
-    const writer = new Writer(thread, port1, options)
-    const reply = await writer.#reply()
+    const scheduler = new WriteScheduler(thread, port1, options)
+    const reply = await scheduler.#reply()
     if (reply.kind === 'refused') {
       await thread.terminate()
       throw new Error(reply.message)
     }
-    return writer
+    return scheduler
   }
 
   /**
@@ -100,14 +100,14 @@ export class Writer {
     if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
-    if (!this.#waiting.hasRoom(workspaceId, this.#turns.length)) throw new Unavailable('overloaded')
+    if (!this.#waiting.hasRoom(workspaceId, this.#transactions.length)) throw new Unavailable('overloaded')
   }
 
   statistics(): Omit<StorageStatistics, 'listReads' | 'refusals'> {
     const { unindexedEvents, longestPause_ms } = this.#indexing
     return {
       waitingRows: this.#waiting.rows,
-      waitingTransactions: this.#turns.length,
+      waitingTransactions: this.#transactions.length,
       unindexedEvents,
       longestIndexingPause_ms: longestPause_ms,
       disk: this.#disk,
@@ -129,7 +129,7 @@ export class Writer {
   acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
-      this.#turns.push({ begin: resolve, reject })
+      this.#transactions.push({ begin: resolve, reject })
       this.#schedule()
     })
   }
@@ -156,8 +156,8 @@ export class Writer {
   }
 
   /** Truncates the log. @returns false if a reader prevents it; try again. @throws {Unavailable} */
-  async cutLogOff(): Promise<boolean> {
-    return (await this.#inTurn(() => this.#ask<'log-cut-off'>({ kind: 'cut-log-off' }))).isEmpty
+  async truncateLog(): Promise<boolean> {
+    return (await this.#inTurn(() => this.#ask<'log-truncated'>({ kind: 'truncate-log' }))).isEmpty
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -179,7 +179,7 @@ export class Writer {
     this.#closed = 'shutting_down'
     const exited = new Promise((resolve) => this.#thread.once('exit', resolve))
     await new Promise<void>((resolve) => {
-      this.#turns.push({ begin: resolve, reject: () => resolve() })
+      this.#transactions.push({ begin: resolve, reject: () => resolve() })
       this.#schedule()
     })
     await readers
@@ -200,12 +200,12 @@ export class Writer {
 
   #next() {
     // Consecutive turns must not starve ingestion. On close, accepted units go first.
-    const isForUnits = !this.#waiting.isEmpty && (this.#hadTurn || this.#closed)
-    const turn = isForUnits ? undefined : this.#turns.shift()
-    this.#hadTurn = turn !== undefined
-    if (turn) {
+    const isForUnits = !this.#waiting.isEmpty && (this.#hadTransaction || this.#closed)
+    const transaction = isForUnits ? undefined : this.#transactions.shift()
+    this.#hadTransaction = transaction !== undefined
+    if (transaction) {
       this.#busy = true
-      turn.begin()
+      transaction.begin()
     } else if (!this.#waiting.isEmpty) {
       this.#busy = true
       void this.#commit(this.#waiting.take(GROUP_ROWS))
@@ -283,7 +283,7 @@ export class Writer {
 
   /** Queued work would meet the same storage failure, each after its own wait for the lock. */
   #refuseWaiting(error: Error) {
-    for (const { reject } of [...this.#waiting.takeAll(), ...this.#turns.splice(0)]) reject(error)
+    for (const { reject } of [...this.#waiting.takeAll(), ...this.#transactions.splice(0)]) reject(error)
   }
 
   #die(error: Error) {

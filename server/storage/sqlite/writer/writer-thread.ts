@@ -7,7 +7,7 @@ import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, takeServerLock } from '../connection.ts'
-import { TailRing } from '../index/memtable.ts'
+import { MemtableRing } from '../index/memtable.ts'
 import { migrateFile } from '../migrate-file.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement, StatementResult } from '../statement.ts'
@@ -21,7 +21,7 @@ export type WriterRequest =
   | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
   | { kind: 'statement'; statement: Statement }
   | { kind: 'remove'; removal: RemovalName }
-  | { kind: 'cut-log-off' }
+  | { kind: 'truncate-log' }
   | { kind: 'close' }
 
 export type WriterReply =
@@ -30,7 +30,7 @@ export type WriterReply =
   | { kind: 'group'; results: Packed; unindexedEvents: number }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'removed'; slice: RemovedSlice | { failure: Failure } }
-  | { kind: 'log-cut-off'; isEmpty: boolean }
+  | { kind: 'log-truncated'; isEmpty: boolean }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
   | { kind: 'disk'; disk: Disk }
@@ -68,19 +68,19 @@ async function main({ path, ring, port }: WriterThreadData) {
     }
     await migrateFile(path)
     assertWhole(path)
-    writing = new WritingConnection(path, new TailRing(ring))
+    writing = new WritingConnection(path, new MemtableRing(ring))
   } catch (error) {
     lock?.close()
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   }
 
-  const tendLog = () => {
-    const disk = writing.tendLog()
+  const checkpointLog = () => {
+    const disk = writing.checkpointLog()
     if (disk) say({ kind: 'disk', disk })
   }
   const timer = setInterval(() => {
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
-    tendLog()
+    checkpointLog()
   }, CHECK_MS)
   const pauses = new IndexingPauses()
   const index = (isIdle: boolean) => {
@@ -99,7 +99,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       pauses.waited(request.sent_ms)
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
       say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
-      if (writing.hasLogGrown) tendLog()
+      if (writing.hasLogGrown) checkpointLog()
       // One slice at most: messages that have arrived meanwhile go before the next.
       index(false)
       idle.refresh()
@@ -109,8 +109,8 @@ async function main({ path, ring, port }: WriterThreadData) {
     } else if (request.kind === 'remove') {
       say({ kind: 'removed', slice: pauses.during(() => writing.remove(request.removal)) })
       idle.refresh()
-    } else if (request.kind === 'cut-log-off') {
-      say({ kind: 'log-cut-off', isEmpty: pauses.during(() => writing.cutLogOff()) })
+    } else if (request.kind === 'truncate-log') {
+      say({ kind: 'log-truncated', isEmpty: pauses.during(() => writing.truncateLog()) })
     } else {
       clearInterval(timer)
       clearTimeout(idle)

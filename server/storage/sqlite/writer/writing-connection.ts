@@ -3,7 +3,7 @@ import type { Disk } from '../../storage.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, openWritable } from '../connection.ts'
 import { Indexer } from '../index/indexer.ts'
-import { GREATEST_TAIL_EVENTS, type TailRing } from '../index/memtable.ts'
+import { GREATEST_MEMTABLE_EVENTS, type MemtableRing } from '../index/memtable.ts'
 import { MessageIndex } from '../index/message-index.ts'
 import { RunStore } from '../index/run-store.ts'
 import { EventRemover, type RemovalName } from '../removals/event-remover.ts'
@@ -12,7 +12,7 @@ import { type Unit, Units } from './units.ts'
 import type { UnitResult } from './wire-format.ts'
 import { WriteAheadLog } from './write-ahead-log.ts'
 
-/** How much of the tail is read at once when a store is opened; the rest is indexed before anything is written. */
+/** How much of the memtable is read at once when a store is opened; the rest is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
 
 type Open = { connection: Connection; units: Units; indexer: Indexer; remover: EventRemover }
@@ -20,7 +20,7 @@ type Open = { connection: Connection; units: Units; indexer: Indexer; remover: E
 /** The connection and its prepared statements; opened again after the disk or SQLite failed. */
 export class WritingConnection {
   readonly #path: string
-  readonly #ring: TailRing
+  readonly #ring: MemtableRing
   readonly #log: WriteAheadLog
   #open: Open | undefined
   /** Whether the main thread's transaction contains such a statement. */
@@ -29,7 +29,7 @@ export class WritingConnection {
   #dataVersion: unknown
 
   /** @param ring where readers look up events that are not indexed yet */
-  constructor(path: string, ring: TailRing) {
+  constructor(path: string, ring: MemtableRing) {
     this.#path = path
     this.#ring = ring
     this.#log = new WriteAheadLog(path)
@@ -38,7 +38,7 @@ export class WritingConnection {
 
   /** Number of events that are stored but not indexed. */
   get unindexedEvents(): number {
-    return this.#open?.units.tail.length ?? 0
+    return this.#open?.units.memtable.length ?? 0
   }
 
   /**
@@ -47,7 +47,7 @@ export class WritingConnection {
   commitGroup(group: Unit[], now_ms: number): UnitResult[] {
     try {
       const { connection, units } = this.#opened()
-      if (units.tail.length > GREATEST_TAIL_EVENTS) {
+      if (units.memtable.length > GREATEST_MEMTABLE_EVENTS) {
         const message = 'the indexes cannot be filled, and more events wait for them than there is room for'
         return group.map(() => ({ failure: { message, outage: 'storage_unavailable' } }))
       }
@@ -154,10 +154,10 @@ export class WritingConnection {
    * Truncates the log after a checkpoint, so that it contains nothing that was removed.
    * @returns false if a long read prevents it
    */
-  cutLogOff(): boolean {
+  truncateLog(): boolean {
     if (!this.#open || this.#open.connection.inTransaction) return false
     try {
-      return this.#log.cutOff(this.#open.connection)
+      return this.#log.truncate(this.#open.connection)
     } catch (error) {
       this.#recover(failureOf(error))
       return false
@@ -170,10 +170,10 @@ export class WritingConnection {
   }
 
   /** State of the log and its disk after maintenance; undefined if they cannot be checked now. */
-  tendLog(): Disk | undefined {
+  checkpointLog(): Disk | undefined {
     if (!this.#open || this.#open.connection.inTransaction) return undefined
     try {
-      return this.#log.tend(this.#open.connection)
+      return this.#log.checkpoint(this.#open.connection)
     } catch {
       // The next write meets the same failure and reports it.
       return undefined
@@ -198,9 +198,9 @@ export class WritingConnection {
         const store = new RunStore(connection)
         const messages = new MessageIndex(store)
         const units = new Units(connection, messages, this.#ring)
-        const indexer = new Indexer(connection, { tail: units.tail, store, messages })
-        while (units.readTail(READ_EVENTS) === READ_EVENTS) indexer.catchUp()
-        const remover = new EventRemover(connection, { store, tail: units.tail })
+        const indexer = new Indexer(connection, { memtable: units.memtable, store, messages })
+        while (units.readMemtable(READ_EVENTS) === READ_EVENTS) indexer.catchUp()
+        const remover = new EventRemover(connection, { store, memtable: units.memtable })
         this.#open = { connection, units, indexer, remover }
       } catch (error) {
         connection.close()

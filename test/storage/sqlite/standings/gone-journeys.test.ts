@@ -1,7 +1,7 @@
 // engines: sqlite (what only SQLite has)
 
 import { expect, it, onTestFinished } from 'vitest'
-import { TailRing } from '../../../../server/storage/sqlite/index/memtable.ts'
+import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
 import type { StandingsQuery } from '../../../../server/storage/standings/standings-query.ts'
 import { newSubject } from '../../store.ts'
@@ -11,7 +11,7 @@ it('are not confused with the journey that gets their number, before their remov
   const store = await openStore()
   const [gone, other] = [await newSubject(store), await newSubject(store)]
   await store.close()
-  const follower = new StandingsFollower(store.path, new TailRing(), Date.now)
+  const follower = new StandingsFollower(store.path, new MemtableRing(), Date.now)
   onTestFinished(() => follower.close())
   const answer = (query: StandingsQuery) => follower.answer(query, new AbortController().signal)
   const report = (workspaceId: string, journeyId: string) =>

@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { TailRing } from '../../../../server/storage/sqlite/index/memtable.ts'
+import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
 import { initialize, newSubject } from '../../store.ts'
@@ -21,7 +21,7 @@ it('are answered from committed standings while a large slice is being processed
   await store.close()
   rmSync(standingsPath(store.path))
 
-  const follower = new StandingsFollower(store.path, new TailRing(), Date.now)
+  const follower = new StandingsFollower(store.path, new MemtableRing(), Date.now)
   onTestFinished(() => follower.close())
   const report = () => {
     const query = { kind: 'report', workspaceId: workspace_id, journeyId: journey_id, filter: {} } as const

@@ -8,11 +8,11 @@ import { Unavailable } from '../storage/unavailable.ts'
 const MOST = { ofCaller: 2, ofWorkspace: 4, inAll: 64 }
 
 /** Limits the number of concurrent exports. */
-export class ExportPlaces {
+export class ExportSlots {
   readonly #owners = new Set<Owner>()
 
   /**
-   * Reserves a place.
+   * Takes a slot.
    * @returns a function that releases it
    * @throws {Unavailable} if the caller, its workspace or the server has reached its limit
    */

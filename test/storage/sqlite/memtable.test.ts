@@ -6,9 +6,9 @@ import type { EventFilter } from '../../../server/storage/events/event-filter.ts
 import type { NewEvent } from '../../../server/storage/events/event-store.ts'
 import { openReadable } from '../../../server/storage/sqlite/connection.ts'
 import {
-  GREATEST_TAIL_EVENTS,
-  type TailEvent,
-  TailRing,
+  GREATEST_MEMTABLE_EVENTS,
+  type MemtableEvent,
+  MemtableRing,
 } from '../../../server/storage/sqlite/index/memtable.ts'
 import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/reader/event-reader.ts'
 import { WritingConnection } from '../../../server/storage/sqlite/writer/writing-connection.ts'
@@ -17,7 +17,7 @@ import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '..
 import { openStore, openStoreForTest } from './file-store.ts'
 
 /** After this many events a slot of the ring is used again. */
-const ROUND = 2 * GREATEST_TAIL_EVENTS
+const ROUND = 2 * GREATEST_MEMTABLE_EVENTS
 
 describe('a stored message that is in no run', () => {
   it('is recognised after a restart, whatever its form', async () => {
@@ -41,7 +41,7 @@ describe('a stored message that is in no run', () => {
 })
 
 /** A writing connection without a server, on a store with a journey and two customers. */
-async function writeDirectly(ring: TailRing) {
+async function writeDirectly(ring: MemtableRing) {
   const store = await openStore()
   const subject = await newSubject(store)
   const other_id = idOf(await initialize(store, subject, 'user-2'))
@@ -58,9 +58,9 @@ async function writeDirectly(ring: TailRing) {
   return { path: store.path, subject, other: { ...subject, customer_id: other_id }, writing, commit }
 }
 
-describe('the ring of the tail', () => {
+describe('the ring of the memtable', () => {
   it('reports no slot as intact that may belong to a later event', () => {
-    const ring = new TailRing()
+    const ring = new MemtableRing()
     const event = { workspace_ref: 1, journey_ref: 1, customer_ref: 1, name: 1, message_key: null }
     const write = (seq: number) => {
       ring.reserve(seq)
@@ -81,7 +81,7 @@ describe('the ring of the tail', () => {
 
   it('reserves every slot before it is written, from the start on', async () => {
     const unannounced: number[] = []
-    class WatchedRing extends TailRing {
+    class WatchedRing extends MemtableRing {
       #reserved = 0
 
       override reserve(seq: number): void {
@@ -89,7 +89,7 @@ describe('the ring of the tail', () => {
         super.reserve(seq)
       }
 
-      override set(event: TailEvent): void {
+      override set(event: MemtableEvent): void {
         if (event.seq > this.#reserved) unannounced.push(event.seq)
         super.set(event)
       }
@@ -118,8 +118,8 @@ describe('a delayed reader', () => {
     let goOn: (() => void) | undefined
     let overtaken = 0
     /** Makes the writer continue as soon as a reader has begun. */
-    class SlowRing extends TailRing {
-      override lastMatch(...search: Parameters<TailRing['lastMatch']>): number {
+    class SlowRing extends MemtableRing {
+      override lastMatch(...search: Parameters<MemtableRing['lastMatch']>): number {
         const next = goOn
         goOn = undefined
         next?.()
@@ -132,7 +132,7 @@ describe('a delayed reader', () => {
         return isIntact
       }
     }
-    const writerRing = new TailRing()
+    const writerRing = new MemtableRing()
     const { path, subject, other, writing, commit } = await writeDirectly(writerRing)
     const own = ['a', 'b', 'c']
     commit(own.map((event_id) => newEvent(subject, { event_id })))
@@ -158,7 +158,7 @@ describe('a delayed reader', () => {
   })
 
   it('gives up after several restarts', async () => {
-    const ring = new TailRing()
+    const ring = new MemtableRing()
     const { path, subject, commit } = await writeDirectly(ring)
     commit([newEvent(subject)])
     const connection = openReadable(path)

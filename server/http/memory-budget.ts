@@ -7,7 +7,7 @@ const PRESSED_MS = 1_000
 /** Interval of the check for peers whose patience has run out. */
 const LOOK_MS = 1_000
 
-export type PlaceOptions = {
+export type ReservationOptions = {
   /** The owner: a key, a person or a network. */
   owner: string
   /** How long the peer may make no progress. */
@@ -22,22 +22,22 @@ export type PlaceOptions = {
  * always some for the next. Slow peers do not keep others out: they are disconnected, immediately if another needs the
  * memory, otherwise when their patience runs out.
  */
-export class Places {
+export class MemoryBudget {
   #left_bytes: number
   readonly #held = new Map<string, number>()
-  /** Places that wait for their peer; the oldest is evicted first. */
-  readonly #waiting = new Set<Place>()
+  /** Reservations that wait for their peer; the oldest is evicted first. */
+  readonly #waiting = new Set<Reservation>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(bytes: number) {
     this.#left_bytes = bytes
   }
 
-  enter(options: PlaceOptions): Place {
-    const place = new Place(this, options)
-    this.#waiting.add(place)
+  reserve(options: ReservationOptions): Reservation {
+    const reservation = new Reservation(this, options)
+    this.#waiting.add(reservation)
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
-    return place
+    return reservation
   }
 
   /** @returns whether the owner may take this many bytes, if necessary by evicting slow peers */
@@ -55,26 +55,26 @@ export class Places {
     return false
   }
 
-  /** Called by a place only. @returns whether it got the bytes */
-  take({ owner }: Place, bytes: number): boolean {
+  /** Called by `Reservation` only. @returns whether it got the bytes */
+  take({ owner }: Reservation, bytes: number): boolean {
     if (!this.makeRoom(owner, bytes)) return false
     this.#left_bytes -= bytes
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes)
     return true
   }
 
-  /** Called by a place only. */
-  settle(place: Place): void {
-    this.#waiting.delete(place)
+  /** Called by `Reservation` only. */
+  settle(reservation: Reservation): void {
+    this.#waiting.delete(reservation)
   }
 
-  /** Called by a place only. */
-  giveBack(place: Place, bytes: number): void {
-    this.#waiting.delete(place)
-    const held = (this.#held.get(place.owner) ?? 0) - bytes
+  /** Called by `Reservation` only. */
+  giveBack(reservation: Reservation, bytes: number): void {
+    this.#waiting.delete(reservation)
+    const held = (this.#held.get(reservation.owner) ?? 0) - bytes
     this.#left_bytes += bytes
-    if (held > 0) this.#held.set(place.owner, held)
-    else this.#held.delete(place.owner)
+    if (held > 0) this.#held.set(reservation.owner, held)
+    else this.#held.delete(reservation.owner)
   }
 
   #hasRoom(owner: string, bytes: number): boolean {
@@ -83,7 +83,8 @@ export class Places {
 
   #look() {
     const now_ms = performance.now()
-    for (const place of this.#waiting) if (place.waited_ms(now_ms) > place.patience_ms) place.lose()
+    for (const reservation of this.#waiting)
+      if (reservation.waited_ms(now_ms) > reservation.patience_ms) reservation.lose()
     if (this.#waiting.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -91,18 +92,18 @@ export class Places {
 }
 
 /** The reservation of one peer. */
-export class Place {
+export class Reservation {
   readonly owner: string
   readonly patience_ms: number
   /** Bytes held now. */
   bytes = 0
-  readonly #places: Places
+  readonly #budget: MemoryBudget
   readonly #cut: () => void
   /** Start of the wait; progress moves it forward, at most to now. */
   #since_ms = performance.now()
 
-  constructor(places: Places, { owner, patience_ms, cut }: PlaceOptions) {
-    this.#places = places
+  constructor(budget: MemoryBudget, { owner, patience_ms, cut }: ReservationOptions) {
+    this.#budget = budget
     this.owner = owner
     this.patience_ms = patience_ms
     this.#cut = cut
@@ -110,7 +111,7 @@ export class Place {
 
   /** Reserves more bytes. @returns false if they are not available */
   hold(bytes: number): boolean {
-    if (!this.#places.take(this, bytes)) return false
+    if (!this.#budget.take(this, bytes)) return false
     this.bytes += bytes
     return true
   }
@@ -128,12 +129,12 @@ export class Place {
 
   /** Ends the wait for the peer; the reservation can no longer be evicted. */
   settle(): void {
-    this.#places.settle(this)
+    this.#budget.settle(this)
   }
 
   /** Releases the reservation. */
   leave(): void {
-    this.#places.giveBack(this, this.bytes)
+    this.#budget.giveBack(this, this.bytes)
     this.bytes = 0
   }
 
