@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient } from '../../../client/index.ts'
+import { runDeclared } from '../../../server/storage/effects.ts'
 import { openWritable } from '../../../server/storage/sqlite/connection.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../cairn.ts'
@@ -67,7 +68,8 @@ describe('a commit', () => {
   it('uses a write-ahead log that is flushed each time', async () => {
     const store = await openStoreForTest()
     const [journal, synchronous] = await store.db.transaction().execute(async (db) => {
-      const journal = await sql`PRAGMA journal_mode`.execute(db)
+      // To SQLite it is a write, since it can change the mode.
+      const journal = await runDeclared(db, [], sql`PRAGMA journal_mode`)
       return [journal.rows, (await sql`PRAGMA synchronous`.execute(db)).rows]
     })
     expect(journal).toEqual([{ journal_mode: 'wal' }])

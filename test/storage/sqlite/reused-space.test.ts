@@ -35,7 +35,9 @@ it('reuses the space of events removed by age, and of their indexes', async () =
     }
     await expect.poll(() => count('event_runs'), withPatience).toBe(1)
     // An idle moment before the last batch flushes what has come until then, and the rest stays in the memtable.
-    await expect.poll(() => store.statistics().unindexedEvents, withPatience).toBeLessThanOrEqual(EVENTS - IDLE_EVENTS)
+    await expect
+      .poll(() => store.statistics().unindexedEvents, withPatience)
+      .toBeLessThanOrEqual(EVENTS - IDLE_EVENTS)
     now_ms += 2 * DAY_MS
     store.removals.begin()
     await expect.poll(() => count('events'), withPatience).toBe(0)
