@@ -9,8 +9,8 @@ import {
 import type { Transaction } from './database.ts'
 
 /**
- * Who else must learn of a change: the keys that this process remembers, the references that the writer has looked up, and
- * the other replicas, which remember both.
+ * Who else must learn of a change: the cache of service keys in this process, the writer's cache of references (SQLite), and
+ * the other replicas (PostgreSQL), which then look up their cached keys again.
  */
 export type Effect = 'keys' | 'references' | 'replicas'
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { effectsOf, runDeclared, type WatchedTable } from '../../server/storage/effects.ts'
 import { updateLastSeen } from '../../server/storage/tables/sessions.ts'
 import { engine } from '../engine.ts'
-import { newSubject, openStore, type Store } from './store.ts'
+import { insert, newSubject, openStore, type Store } from './store.ts'
 
 let store: Store
 let keyChanges = 0
@@ -73,7 +73,19 @@ describe.each(TABLES)('a change of %s that is written in SQL', (table, column, c
   })
 })
 
-it('a session that was seen has no effects, a query and what is in no table that has any neither', async () => {
+it('the removal of a journey has those of its table: its events are rejected at once, and replicas are told', async () => {
+  const subject = await newSubject(store)
+  const { workspace_id, journey_id } = subject
+  // From now on the writer remembers the journey.
+  expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+  const told = engine === 'postgres' ? await toldChanges() : 0
+  const removal = { workspace_id, journey_id, begun_ms: Date.now() }
+  await store.db.transaction().execute((db) => store.removals.removeJourney(db, removal))
+  expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_not_found' })
+  if (engine === 'postgres') expect((await toldChanges()) - told).toBe(1)
+})
+
+it('a session’s last request, a query, and a change of any other table have no effects', async () => {
   const told = engine === 'postgres' ? await toldChanges() : 0
   await store.db.transaction().execute(async (db) => {
     await updateLastSeen(db, 'none', 1)
