@@ -178,8 +178,8 @@ class Identity {
 
   /** Checks again, unless the last check is recent. */
   async checkAfter(age_ms: number): Promise<Caller> {
-    const isRecent = this.#caller && performance.now() - this.#checked_ms <= age_ms
-    return isRecent && this.#caller ? this.#caller : await this.check()
+    const isRecent = performance.now() - this.#checked_ms <= age_ms
+    return this.#caller && isRecent ? this.#caller : await this.check()
   }
 }
 
