@@ -518,7 +518,7 @@ export const personOperationPaths = {
    * Create a link for a new password
    *
    * Creates a one-time link by which the member sets a new password: `/admin/password#token=` followed by the
-   * `token` of the reply, which is shown only now. Send it by a channel that only that person reads: whoever opens
+   * `token` of the reply, which is shown only now. Send it by a channel that only that person reads: anyone who opens
    * it can sign in as that person.
    *
    * It works for an hour, and only until another one is created for the same person, their password is changed, or

@@ -70,7 +70,7 @@ function TimesFigure({
   if (median_ms === null || p90_ms === null)
     return (
       <p>
-        No customer has gone from “{from}” to “{to}” yet.
+        No customer has moved from “{from}” to “{to}” yet.
       </p>
     )
   return (

@@ -89,7 +89,7 @@ export const changePassword: Operation<'changePassword'> = async ({ body }, cont
   }
   const password_hash = await passwords.hash(body.new_password, session.person_id)
   return await context.change(async (db) => {
-    // Again, because someone may have set another password meanwhile, to keep out whoever knows this one.
+    // Again, because someone may have set another password meanwhile, to lock out anyone who knows this one.
     const before = await findPerson(db, person.person_id)
     if (before?.password_hash !== person.password_hash) throw new Problem('password_wrong')
     const { person_id, email, digest } = session

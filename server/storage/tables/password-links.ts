@@ -45,7 +45,7 @@ export async function findPasswordLink(
 }
 
 /**
- * Whether one person administers another in every workspace of the other. Whoever sets a person's password can sign in
+ * Whether one person administers another in every workspace of the other. Anyone who sets a person's password can sign in
  * as that person, and a session covers all workspaces.
  */
 export async function decidesEverywhere(
