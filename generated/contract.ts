@@ -1473,6 +1473,25 @@ export interface components {
             customer_name: components["schemas"]["Name"];
             created_at: components["schemas"]["StoredInstant"];
             updated_at: components["schemas"]["StoredInstant"];
+            activity?: components["schemas"]["CustomerActivity"];
+        };
+        /**
+         * Customer activity
+         * @description A customer's events in numbers. Only in `listCustomers` with `include=activity`.
+         */
+        CustomerActivity: {
+            /**
+             * Format: date-time
+             * @description When the latest of its events occurred (`occurred_at`); null without events.
+             */
+            last_event_at: string | null;
+            /** @description How many events it has, counted up to 1,000. */
+            event_count: number;
+            /**
+             * @description False if the customer may have more events than `event_count`: only its latest 1,000 are looked at, which
+             *     may include some that are being removed.
+             */
+            event_count_is_exact: boolean;
         };
         /**
          * Page of customers
@@ -4629,6 +4648,12 @@ export interface operations {
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
+                /**
+                 * @description `activity` adds when each customer's latest event occurred and how many events it has. A page then has at
+                 *     most 50 customers.
+                 * @example activity
+                 */
+                include?: "activity";
                 /**
                  * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
                  *     is valid only for the order in which it was returned.

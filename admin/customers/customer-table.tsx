@@ -3,11 +3,14 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { countOf, countText } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CustomerType } from './customer-type.tsx'
 
-/** A table of customers; on narrow screens type, identifier and time are below the name. */
+type Activity = Schemas['Customer']['activity']
+
+/** A table of customers with their activity; on narrow screens everything else is below the name. */
 export function CustomerTable({ customers }: { customers: readonly Schemas['Customer'][] }) {
   const { workspace_id } = useMembership()
   return (
@@ -20,7 +23,13 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
               Type
             </Table.Th>
             <Table.Th visibleFrom="sm">Your identifier</Table.Th>
-            <Table.Th visibleFrom="sm" w={180}>
+            <Table.Th visibleFrom="sm" w={140}>
+              Last seen
+            </Table.Th>
+            <Table.Th visibleFrom="sm" w={90} ta="right">
+              Events
+            </Table.Th>
+            <Table.Th visibleFrom="lg" w={150}>
               Registered
             </Table.Th>
           </Table.Tr>
@@ -37,7 +46,8 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
                   <Text span inherit ff="monospace" style={{ overflowWrap: 'anywhere' }}>
                     {customer.client_customer_id}
                   </Text>
-                  <Instant at={customer.created_at} relative />
+                  <LastSeen activity={customer.activity} />
+                  <span>{eventsText(customer.activity, 'event')}</span>
                 </Group>
               </Table.Td>
               <Table.Td visibleFrom="sm">
@@ -47,6 +57,12 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
                 {customer.client_customer_id}
               </Table.Td>
               <Table.Td visibleFrom="sm">
+                <LastSeen activity={customer.activity} />
+              </Table.Td>
+              <Table.Td visibleFrom="sm" ta="right">
+                {eventsText(customer.activity)}
+              </Table.Td>
+              <Table.Td visibleFrom="lg">
                 <Instant at={customer.created_at} relative />
               </Table.Td>
             </Table.Tr>
@@ -55,4 +71,15 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
       </Table>
     </ArrowKeys>
   )
+}
+
+function LastSeen({ activity }: { activity: Activity }) {
+  return activity?.last_event_at ? <Instant at={activity.last_event_at} relative /> : 'Never'
+}
+
+/** `14`, `1,000+`; with a noun `14 events`, `1 event`. */
+function eventsText(activity: Activity, noun?: string): string {
+  const { event_count = 0, event_count_is_exact = true } = activity ?? {}
+  if (!event_count_is_exact) return `${countText(event_count)}+${noun ? ` ${noun}s` : ''}`
+  return noun ? countOf(event_count, noun) : countText(event_count)
 }

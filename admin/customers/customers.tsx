@@ -36,7 +36,7 @@ export function CustomersScreen() {
     (cursor, signal) =>
       taken(
         cairn.listCustomers({
-          query: { ...filter, ...(cursor && { cursor }) },
+          query: { ...filter, include: 'activity', ...(cursor && { cursor }) },
           signal,
         }),
       ),

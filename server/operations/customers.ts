@@ -1,5 +1,8 @@
+import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
+import { instantText } from '../domain/instants.ts'
 import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
+import type { CustomerActivity } from '../storage/events/event-store.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
 import { findCustomer, newestCustomers } from '../storage/tables/customers.ts'
 import { customerNotFound } from './customer-not-found.ts'
@@ -8,12 +11,36 @@ export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, q
   const { storage, reading } = context
   const lists = storage.lists(reading)
   const page = pageOf(query, 'cus')
-  if (query.order === 'oldest') {
-    const arrived = await storage.arrivedCustomers(reading)
-    const walked = await oldestCustomers(lists, workspaceId, query, page, arrived)
-    return { status: 200, body: forwardPageBody(walked) }
+  if (query.include === 'activity') page.limit = Math.min(page.limit, CUSTOMERS_WITH_ACTIVITY)
+  const body =
+    query.order === 'oldest'
+      ? forwardPageBody(
+          await oldestCustomers(lists, workspaceId, query, page, await storage.arrivedCustomers(reading)),
+        )
+      : pageBody(await newestCustomers(lists, workspaceId, query, page))
+  if (query.include !== 'activity') return { status: 200, body }
+  const ids = body.data.map(({ customer_id }) => customer_id)
+  const activities = await storage.events.customerActivity(workspaceId, ids, reading)
+  const data = body.data.map((customer) => {
+    const activity = activities.get(customer.customer_id)
+    return activity ? { ...customer, activity: activityOf(activity) } : customer
+  })
+  return { status: 200, body: { ...body, data } }
+}
+
+/** Each may take as many look-ups as events are counted. */
+const CUSTOMERS_WITH_ACTIVITY = 50
+
+function activityOf({
+  latest_ms,
+  events,
+  isAll,
+}: CustomerActivity): components['schemas']['CustomerActivity'] {
+  return {
+    last_event_at: latest_ms === null ? null : instantText(latest_ms),
+    event_count: events,
+    event_count_is_exact: isAll,
   }
-  return { status: 200, body: pageBody(await newestCustomers(lists, workspaceId, query, page)) }
 }
 
 export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path }, { storage }) => {

@@ -116,6 +116,19 @@ describe('Customers', () => {
     expect(query(page)).toEqual({ type: 'account' })
   })
 
+  it('show when they were last seen and how many events they have', async () => {
+    const seen = await customer('Ada Lovelace', 'user-1')
+    await customer('Grace Hopper', 'user-2')
+    const occurred_at = new Date(Date.now() - 7_200_000).toISOString()
+    const event = { journey_id: workspace.journey_id, customer_id: seen, event_id: 'viewed', occurred_at }
+    await workspace.client.createEvents({ body: { events: [event, event, event] } })
+    const page = await open('customers')
+    const row = (name: string) => page.getByRole('row', { name }).innerText()
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    expect(await row('Ada Lovelace')).toMatch(/2 hours ago\s+3\s/)
+    expect(await row('Grace Hopper')).toMatch(/Never\s+0\s/)
+  })
+
   it('are searched further if the newest pages have no match: automatically at first, then on request', async () => {
     // More than ten thousand match, so the list is walked, and the oldest come after a dozen empty pages.
     connect(sqlitePath(cairn.databaseUrl)).exec(`

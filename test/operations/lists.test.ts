@@ -299,6 +299,72 @@ describe('listCustomers', () => {
     expect(await ids({ customer_type: 'account' })).toEqual([account.data?.customer_id])
   })
 
+  it('says on request when each customer’s latest event occurred, and how many it has', async () => {
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const [none, two] = [await initialize(workspace, 'without'), await initialize(workspace, 'with')]
+    const events = ['2026-03-01T10:00:00.000Z', '2026-01-01T00:00:00Z'].map((occurred_at) => {
+      return { journey_id, customer_id: two, event_id: 'signed_up', occurred_at }
+    })
+    await client.createEvents({ body: { events } })
+    const neighbour = await cairn.workspace()
+    await neighbour.client.createEvent({
+      body: {
+        journey_id: neighbour.journey_id,
+        customer_id: await initialize(neighbour, 'with'),
+        event_id: 'signed_up',
+      },
+    })
+    const activities = async (order: 'newest' | 'oldest') => {
+      const { data } = await client.listCustomers({ query: { include: 'activity', order } })
+      return new Map(data?.data.map(({ customer_id, activity }) => [customer_id, activity]))
+    }
+    const expected = new Map([
+      [none, { last_event_at: null, event_count: 0, event_count_is_exact: true }],
+      [two, { last_event_at: '2026-03-01T10:00:00.000Z', event_count: 2, event_count_is_exact: true }],
+    ])
+    expect(await activities('newest')).toEqual(expected)
+    // A forward walk has only what every replica agrees on.
+    await expect.poll(() => activities('oldest'), withPatience).toEqual(expected)
+    const { data } = await client.listCustomers()
+    expect(data?.data.map((customer) => 'activity' in customer)).toEqual([false, false])
+  })
+
+  it('counts no more than the latest thousand events of a customer, on pages of at most fifty', async () => {
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'busy')
+    const occurredAt = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
+    const event = { journey_id, customer_id, event_id: 'viewed' }
+    const activity = async () => {
+      return (await client.listCustomers({ query: { include: 'activity' } })).data?.data[0]?.activity
+    }
+    const batch = (from: number, to: number) => {
+      const seconds = Array.from({ length: to - from }, (_, index) => from + index)
+      return { events: seconds.map((second) => ({ ...event, occurred_at: occurredAt(second) })) }
+    }
+    await client.createEvents({ body: batch(0, 999) })
+    expect(await activity()).toEqual({
+      last_event_at: occurredAt(998),
+      event_count: 999,
+      event_count_is_exact: true,
+    })
+    await client.createEvents({ body: batch(999, 1500) })
+    expect(await activity()).toEqual({
+      last_event_at: occurredAt(1499),
+      event_count: 1000,
+      event_count_is_exact: false,
+    })
+    for (let index = 0; index < 50; index += 1) await initialize(workspace, `other-${index}`)
+    const { data } = await client.listCustomers({ query: { include: 'activity', limit: 500 } })
+    expect(data?.data).toHaveLength(50)
+    const rest = await client.listCustomers({
+      query: { include: 'activity', cursor: data?.next_cursor ?? '' },
+    })
+    expect(rest.data?.data.map((customer) => customer.customer_id)).toEqual([customer_id])
+    expect(rest.data?.next_cursor).toBeNull()
+  })
+
   it('answers 404 for an unknown customer', async () => {
     const { client } = await cairn.workspace()
     const { error } = await client.getCustomer({ path: { customer_id: 'cus_unknown' } })

@@ -109,6 +109,8 @@ describe('a journey', () => {
     expect((await client.listEvents({ query: { journey_id: gone } })).data?.data).toEqual([])
     const timeline = await client.listCustomerEvents({ path: { customer_id } })
     expect(timeline.data?.data).toMatchObject([{ journey_id: kept }])
+    const customers = await client.listCustomers({ query: { include: 'activity' } })
+    expect(customers.data?.data).toMatchObject([{ activity: { event_count: 1 } }])
   })
 
   it('leaves only who removed it, when and how much, and others unchanged', async () => {

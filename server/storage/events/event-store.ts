@@ -48,6 +48,12 @@ export type EventRejection =
 /** `isAll`: false if counting stopped early; there are at least `events`. */
 export type CountedEvents = { events: number; isAll: boolean }
 
+/** `latest_ms`: when its latest event occurred. `isAll`: false if the customer may have more than `events`. */
+export type CustomerActivity = { latest_ms: number | null; events: number; isAll: boolean }
+
+/** Maximum events counted per customer of a list. */
+export const COUNTED_PER_CUSTOMER = 1_000
+
 /** Maximum time for counting: some million events. */
 export const COUNTING_MS = 2_000
 
@@ -133,4 +139,11 @@ export type EventStore = {
     page: Page,
     reading: Reading,
   ): Promise<JsonBytes<EventPage>>
+
+  /** The activity of the given customers, by identifier. */
+  customerActivity(
+    workspaceId: string,
+    customerIds: readonly string[],
+    reading: Reading,
+  ): Promise<Map<string, CustomerActivity>>
 }

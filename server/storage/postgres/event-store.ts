@@ -4,6 +4,7 @@ import { readWalkEnd } from './arrivals/arrival-order.ts'
 import { uuidOf } from './connection/uuids.ts'
 import {
   countEvents,
+  customerActivity,
   oldestReceived,
   readNewest,
   readOldest,
@@ -54,5 +55,7 @@ export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler)
       lists.read(reading, (connection) => oldestReceived(connection, workspaceId, filter)),
     customerEvents: (workspaceId, customerId, page, reading) =>
       lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
+    customerActivity: (workspaceId, customerIds, reading) =>
+      lists.read(reading, (connection) => customerActivity(connection, workspaceId, customerIds)),
   }
 }

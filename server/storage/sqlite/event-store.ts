@@ -78,5 +78,7 @@ export function sqliteEventStore(reader: Reader, scheduler: WriteScheduler, now:
     },
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
+    customerActivity: (workspace_id, customer_ids, reading) =>
+      reader.customerActivity({ kind: 'customer-activity', workspace_id, customer_ids }, reading),
   }
 }

@@ -9,7 +9,12 @@ import {
   OTHER_BYTES,
   PageTexts,
 } from '../../events/event-json.ts'
-import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
+import {
+  COUNTED_PER_CUSTOMER,
+  COUNTING_MS,
+  type CountedEvents,
+  type CustomerActivity,
+} from '../../events/event-store.ts'
 import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../../exports/exports.ts'
 import { readWalkEnd } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -317,6 +322,46 @@ function namedOf(workspace_id: string, customer_id: string): string {
     ) AS removed
     FROM customers WHERE workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
 }
+
+/** Reads how active customers are from their latest events. */
+export async function customerActivity(
+  connection: Connection,
+  workspace_id: string,
+  customer_ids: readonly string[],
+): Promise<Map<string, CustomerActivity>> {
+  const removed = await connection.run<{ subject_id: string }>(REMOVED_JOURNEYS, [workspace_id])
+  const { rows } = await connection.run<{
+    id: string
+    latest_ms: number | null
+    events: number
+    looked: number
+  }>(ACTIVITY, [
+    uuidOf(workspace_id),
+    customer_ids.map(uuidOf),
+    removed.rows.map(({ subject_id }) => uuidOf(subject_id)),
+  ])
+  const activityOf = ({ latest_ms, events, looked }: (typeof rows)[number]) => ({
+    latest_ms,
+    events,
+    isAll: looked < COUNTED_PER_CUSTOMER,
+  })
+  return new Map(rows.map((row) => [idOf('cus', digitsOf(row.id)), activityOf(row)]))
+}
+
+const REMOVED_JOURNEYS = `
+  SELECT subject_id FROM removals WHERE workspace_id = $1 AND kind = 'journey' AND before_ms IS NULL`
+
+const ACTIVITY = `
+  SELECT customer.id, looked, events, latest_ms FROM unnest($2::uuid[]) AS customer (id)
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS looked, (count(*) FILTER (WHERE is_listed))::int AS events,
+      max(at_ms) FILTER (WHERE is_listed) AS latest_ms
+    FROM (
+      SELECT at_ms, journey_id <> ALL ($3::uuid[]) AS is_listed FROM events
+      WHERE workspace_id = $1 AND customer_id = customer.id AND ${AT_ANY_TIME}
+      ORDER BY at_ms DESC, id DESC LIMIT ${COUNTED_PER_CUSTOMER}
+    ) AS latest
+  ) AS activity`
 
 /** Maximum events counted per statement. */
 const COUNTED_AT_ONCE = 50_000

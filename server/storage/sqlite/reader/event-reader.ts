@@ -11,7 +11,12 @@ import {
   type ListedEvent,
   PageTexts,
 } from '../../events/event-json.ts'
-import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
+import {
+  COUNTED_PER_CUSTOMER,
+  COUNTING_MS,
+  type CountedEvents,
+  type CustomerActivity,
+} from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { Connection } from '../connection.ts'
 import type { MemtableFilter, MemtableRing } from '../index/memtable.ts'
@@ -135,6 +140,27 @@ export class EventReader {
       }
       return { events, isAll: true }
     })
+  }
+
+  customerActivity(workspace_id: string, customer_ids: readonly string[]): Map<string, CustomerActivity> {
+    return this.#inSnapshot(() => new Map(customer_ids.map((id) => [id, this.#activityOf(workspace_id, id)])))
+  }
+
+  /** The indexes may still contain removed events, so that each event is looked up, and no more than are counted. */
+  #activityOf(workspace_id: string, customer_id: string): CustomerActivity {
+    const customer = this.#statements.customer.get(workspace_id, customer_id)
+    const activity: CustomerActivity = { latest_ms: null, events: 0, isAll: true }
+    if (customer === undefined) return activity
+    let looked = 0
+    for (const { seq, at_ms } of this.#latest(customer, { limit: COUNTED_PER_CUSTOMER })) {
+      if (this.#statements.isListed.get(seq) !== undefined) {
+        activity.events += 1
+        activity.latest_ms ??= at_ms
+      }
+      looked += 1
+      if (looked === COUNTED_PER_CUSTOMER) return { ...activity, isAll: false }
+    }
+    return activity
   }
 
   #inSnapshot<Read>(read: () => Read): Read {
@@ -649,6 +675,11 @@ function prepare(connection: Connection) {
     namedCustomer: connection.prepare<[number], NamedCustomer>(
       'SELECT customer_id, customer_name, client_customer_id FROM customers WHERE customer_ref = ?',
     ),
+    isListed: connection
+      .prepare<[number], number>(
+        'SELECT 1 FROM events JOIN journeys USING (journey_ref) WHERE seq = ? AND removed_ms IS NULL',
+      )
+      .pluck(),
     // Bytes as digits: the driver takes 0.9 µs to return bytes, so the rest of the row took a third as long.
     successive: connection.prepare<[number, number], SuccessiveRow>(
       `SELECT seq, hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,

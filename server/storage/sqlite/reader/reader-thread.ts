@@ -5,7 +5,7 @@ import { pageText } from '../../../domain/paging.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
 import { activityText } from '../../activity/activity-text.ts'
 import type { CountFilter } from '../../events/event-filter.ts'
-import type { CountedEvents } from '../../events/event-store.ts'
+import type { CountedEvents, CustomerActivity } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
 import type { Failure } from '../../unavailable.ts'
 import { openReadable } from '../connection.ts'
@@ -20,15 +20,15 @@ export type ReaderWork =
   | { kind: 'events'; request: EventsRequest }
   | { kind: 'event-slice'; request: EventSliceRequest }
   | { kind: 'count'; workspace_id: string; filter: CountFilter }
+  | { kind: 'customer-activity'; workspace_id: string; customer_ids: readonly string[] }
   | { kind: 'activity'; workspace_id: string; request: ActivityRequest; now_ms: number }
 
 export type ReaderRequest = ReaderWork | 'close'
 
+type Read = unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents | Map<string, CustomerActivity>
+
 /** Results of a reader thread; `opened` is sent first. */
-export type ReaderResult =
-  | 'opened'
-  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents }
-  | { failure: Failure }
+export type ReaderResult = 'opened' | { read: Read } | { failure: Failure }
 
 export type ReaderThreadData = {
   path: string
@@ -65,6 +65,9 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
     }
     events ??= new EventReader(connection, new MemtableRing(data.ring))
     if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
+    if (work.kind === 'customer-activity') {
+      return { read: events.customerActivity(work.workspace_id, work.customer_ids) }
+    }
     // A slice has its own memory, which is transferred; so does a page.
     if (work.kind === 'event-slice') return { read: events.slice(work.request) }
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
@@ -74,7 +77,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
 }
 
 /** Buffers that are transferred to the other thread instead of copied. */
-function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents): ArrayBuffer[] {
+function handedOver(read: Read): ArrayBuffer[] {
   if (read instanceof Uint8Array) return [read.buffer]
   return 'bytes' in read ? [read.bytes.buffer] : []
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import type { Reading } from '../../database.ts'
-import type { CountedEvents } from '../../events/event-store.ts'
+import type { CountedEvents, CustomerActivity } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
 import { ListQueue } from '../../lists/list-queue.ts'
 import type { ListReads } from '../../storage.ts'
@@ -20,7 +20,7 @@ const LIST_THREADS = 2
 const WAITING_LOOK_UPS = 1_000
 
 /** Rows of a statement, a response body as JSON, a slice of an export, or counts. */
-type Read = unknown[] | Uint8Array | Slice | CountedEvents
+type Read = unknown[] | Uint8Array | Slice | CountedEvents | Map<string, CustomerActivity>
 
 type Work = {
   work: ReaderWork
@@ -130,6 +130,14 @@ export class Reader {
   /** Counts events; see `#list`. */
   async countEvents(work: ReaderWork & { kind: 'count' }, reading: Reading): Promise<CountedEvents> {
     return (await this.#list(work, reading)) as CountedEvents
+  }
+
+  /** Reads the activity of customers; see `#list`. */
+  async customerActivity(
+    work: ReaderWork & { kind: 'customer-activity' },
+    reading: Reading,
+  ): Promise<Map<string, CustomerActivity>> {
+    return (await this.#list(work, reading)) as Map<string, CustomerActivity>
   }
 
   /** Reads event counts as the JSON of the API's `Activity`; see `#list`. */
