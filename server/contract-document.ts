@@ -4,7 +4,7 @@ import type { components } from '../generated/contract.ts'
 /** What of an operation the server reads in the contract itself; the rest is in the generated types. */
 export type DeclaredOperation = {
   security?: Record<string, unknown>[]
-  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: unknown } } }
+  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: object } } }
   parameters?: unknown[]
   responses: Record<string, { headers?: Record<string, unknown> }>
   'x-counted'?: string

@@ -2,6 +2,7 @@ import type { Request as ExpressRequest } from 'express'
 import type { ContractDocument, DeclaredOperation } from '../../contract-document.ts'
 import { areEnough, Problem } from '../../problems.ts'
 import type { LoopTime } from '../rates/loop-scheduler.ts'
+import { acceptedBodies } from './accepted-body.ts'
 import { bodyParts, bodyShape, inWhole, lengthFaults } from './body-parts.ts'
 import { distinct, faultOf, refusalTexts } from './faults.ts'
 import { type Parameter, readQuery } from './query.ts'
@@ -35,6 +36,7 @@ const NO_PARAMETERS = Object.freeze({})
  */
 export function requestChecks(document: ContractDocument) {
   const refusals = refusalTexts(document.components)
+  const acceptanceOf = acceptedBodies(document)
   // A copy, because the validator modifies the document that it gets.
   const validator = validatorSteps(requestPart(document))
   return async (method: string, template: string, declared: DeclaredOperation): Promise<RequestCheck> => {
@@ -50,9 +52,15 @@ export function requestChecks(document: ContractDocument) {
       }))
     const bodySchema = declared.requestBody?.content['application/json'].schema
     const shape = bodyShape(bodySchema, (schema) => resolve(document, 'schemas', schema))
+    const isAccepted = bodySchema && acceptanceOf(bodySchema)
+    // The validator also checks parameters.
+    const isBodyAlone = parameters.every((parameter) => parameter.in === 'query')
     const hasPathParams = template.includes('{')
     const withoutPathParams = { ...metadata, pathParams: NO_PARAMETERS }
     return async (req, body, loop) => {
+      if (isBodyAlone && !req.originalUrl.includes('?') && isAccepted?.(body)) {
+        return { body, path: NO_PARAMETERS, query: {} }
+      }
       const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
       const pathParams: Record<string, unknown> = hasPathParams ? { ...req.params } : NO_PARAMETERS
       // A separate object: redefining properties of Express's request takes longer than the check. The validator
