@@ -31,6 +31,7 @@ export function createApp(options: AppOptions): Express {
     path: loggedPaths(contract.routes.map(({ path }) => path)),
     faults: loggedFaults(contract.document),
   }
+  const logging = { ...options, told }
   const assertWritable = sharedLook(() => storage.assertWritable())
   const app = express()
   app.set('strict routing', true)
@@ -44,7 +45,7 @@ export function createApp(options: AppOptions): Express {
     // Read now, because a closed connection has no address any more.
     const address = senderAddress(req, (address) => isTrusted(address, 0))
     res.locals.address = address
-    beginRequest(req, res, { ...options, told })
+    beginRequest(req, res, logging)
     warnOfUnknownProxy(req.headers, address)
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
