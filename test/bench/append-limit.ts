@@ -5,8 +5,8 @@ import { BATCH_EVENTS, CUSTOMERS, Events } from './data.ts'
 
 /**
  * The peer `append_limit`: the upper limit set by the disk and SQLite. Batches of the same content go into one table
- * without an index, one durable commit each; references are small integers, which is less than what arrives. Only the
- * transactions are timed, not the creation of the rows. Prints `{"eventsPerSecond", "stored"}`.
+ * without an index, one durable commit each. References are small integers, which are shorter than the identifiers that
+ * our server receives. Only the transactions are timed, not the generation of the rows. Prints `{"eventsPerSecond", "stored"}`.
  */
 const options: { file: string; seconds: number } = JSON.parse(argv[2] ?? '')
 const database = new Database(options.file)

@@ -5,17 +5,17 @@ import { Client } from 'pg'
 import { TypeID } from 'typeid-js'
 import { wholeId } from '../../server/storage/sqlite/kept-ids.ts'
 
-/** Reads all events of a store and builds the lines of an export from them, in straightforward code. */
+/** Options of a minimal program that reads all events of a store and builds the lines of an export from them. */
 export type BareExportOptions = { databaseUrl: string }
 export type BareExport = { events: number; seconds: number }
 
 /** Size of the output buffer in characters. */
 const WRITTEN_LENGTH = 512 * 1024
 
-/** Rows fetched at a time from a server, so that they need not all fit in memory. */
+/** Rows fetched at a time from PostgreSQL, so that they need not all fit in memory. */
 const FETCHED_ROWS = 1_000
 
-/** A line of the export, as the API lists an event; variables stay JSON text. */
+/** An event as the API lists it; the variables stay JSON text. */
 type Line = {
   id: string
   journey_id: string
@@ -28,7 +28,7 @@ type Line = {
   key_id: string | null
 }
 
-/** Writes lines to a place where they are discarded. */
+/** Writes lines to /dev/null. */
 class Out {
   readonly #file = openSync('/dev/null', 'w')
   #text = ''

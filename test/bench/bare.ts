@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { peerOptions } from './peer.ts'
 
-/** The peer `bare`: reads and parses a body, responds, and stores nothing. It measures the load's own limit. */
+/** The peer `bare`: reads and parses a body, responds, and stores nothing. It shows the limit of the load. */
 const known = new Set<string>()
 
 createServer((req, res) => {

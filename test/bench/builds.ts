@@ -13,11 +13,11 @@ export type BuildFigures = {
   /** Microseconds of processor time of the server. */
   single_cpu_us: Of<number[]>
   initialize_per_s: Of<number[]>
-  /** Events per second, into a young store and into one with `settings.storedEvents` more. */
+  /** Events per second, with a new store and after `settings.storedEvents` more events. */
   batch_per_s: { young: Of<number[]>; full: Of<number[]> }
-  /** Size of the store, with every file next to it. */
+  /** Bytes per event of the store and all files beside it. */
   bytes_per_event: Of<number>
-  /** The longest wait of a group of writes for indexing; null if a server does not report it. */
+  /** The longest time that a group of writes waited for indexing; null if a server does not report it. */
   indexing_pause_ms: Of<number | null>
 }
 
@@ -41,8 +41,8 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const { before: checkout } = settings
   if (checkout === undefined) throw new Error('--only builds needs --before FOLDER')
   const builds = { now: await start('now'), before: await start('before', { checkout }) }
-  const each = async (work: (build: Build, on: OnEngine) => Promise<void>, turn = 0) => {
-    const order = (['now', 'before'] as const).toSorted(() => (turn % 2 === 0 ? 1 : -1))
+  const each = async (work: (build: Build, on: OnEngine) => Promise<void>, slice = 0) => {
+    const order = (['now', 'before'] as const).toSorted(() => (slice % 2 === 0 ? 1 : -1))
     for (const build of order) await work(build, builds[build])
   }
   const figures: BuildFigures = {
@@ -57,7 +57,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const slices = Array.from({ length: settings.rounds * SLICES }, (_, slice) => slice + 1)
   const window = { seconds: settings.seconds / SLICES, warmUpSeconds: 0.5 }
   const job = { connections: CONNECTIONS, messageIds: 'mixed', ...window } as const
-  const batches = async (age: 'young' | 'full', turn: number) => {
+  const batches = async (age: 'young' | 'full', slice: number) => {
     await each(async (build, { server }) => {
       const { eventsPerSecond } = await batchWindow(
         server,
@@ -66,16 +66,16 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
       )
       figures.batch_per_s[age][build].push(eventsPerSecond)
       await untilIndexed(server)
-    }, turn)
+    }, slice)
   }
 
   await each(async (_, { server }) => {
     await initializeCustomers(server)
-    // Not counted, because code is being compiled.
+    // Not counted: V8 is still compiling.
     await runLoad(server, { ...job, kind: 'single', seconds: settings.seconds })
   })
   for (const slice of slices) {
-    say(`${engine}: this build and the one before, slice ${slice}`)
+    say(`${engine}: both builds, slice ${slice}`)
     await each(async (build, { server }) => {
       const cpu_us = server.cpu_us()
       const single = await runLoad(server, { ...job, kind: 'single' })
@@ -87,7 +87,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
     await batches('young', slice)
   }
   await each(async (build, on) => {
-    say(`${engine}: ${settings.storedEvents} events more, ${build}`)
+    say(`${engine}: storing ${settings.storedEvents} more events, ${build}`)
     const bytes = await storedBytes(on)
     await fill(on.server, settings.storedEvents)
     figures.bytes_per_event[build] = ((await storedBytes(on)) - bytes) / settings.storedEvents
@@ -105,7 +105,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   return figures
 }
 
-/** Size of the stored data, after a checkpoint of SQLite's log. */
+/** Size of the stored data; on SQLite after a checkpoint. */
 async function storedBytes({ databaseUrl, engine, server: { file } }: OnEngine): Promise<number> {
   if (engine === 'postgres') return await databaseBytes(databaseUrl)
   checkpoint(file)

@@ -1,6 +1,6 @@
 /**
- * Read before all else by a server whose clock is to be behind, on each of its threads, by as much as the URL of this module
- * says: so a store gets events that are older than it. JavaScript, as a server is.
+ * Sets back the clock of a server, so that its events get old times of receipt. It is preloaded into each thread of the
+ * server; `ms` in the URL of this module says by how much. In JavaScript, like the built server.
  */
 const behind_ms = Number(new URL(import.meta.url).searchParams.get('ms'))
 const now = Date.now

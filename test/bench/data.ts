@@ -1,17 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto'
 
-/** Number of customers; each event is of one chosen at random. */
+/** Number of customers; each event belongs to one chosen at random. */
 export const CUSTOMERS = 20_000
 
 /** Events in a batch. */
 export const BATCH_EVENTS = 1000
 
-/** `mixed`: alternately UUIDv7, as our client generates, and UUIDv4, as most other programs do. */
+/** `mixed`: alternately UUIDv7, as our client generates them, and UUIDv4, as most other programs do. */
 export type MessageIds = 'v7' | 'v4' | 'mixed'
 
 export type Customer = { client_customer_id: string; customer_name: string }
 
-/** The customer with this number; every server knows those below `CUSTOMERS` before it is measured. */
+/** The customer with this number. Those below `CUSTOMERS` are initialized on every server before it is measured. */
 export function customer(number: number): Customer {
   return { client_customer_id: `user-${number}`, customer_name: `Customer number ${number}` }
 }
@@ -36,7 +36,7 @@ export type EventsOptions = { subjects: Subject[]; breadth: Breadth; messageIds:
 /** A body, and the key to send it with. */
 export type Body = { key: string; body: string }
 
-/** Generates bodies of events, each unique: it has a new `message_id` of 36 characters and three variables. */
+/** Generates unique events, with a new `message_id` of 36 characters and three variables each. */
 export class Events {
   readonly #subjects: Subject[]
   readonly #breadth: Breadth
@@ -54,14 +54,14 @@ export class Events {
     return { key: subject.key, body: this.#text(subject) }
   }
 
-  /** A batch for one workspace, because a key belongs to one. */
+  /** A batch, all for one workspace, because a key belongs to one. */
   batch(): Body {
     const subject = oneOf(this.#subjects)
     const texts = Array.from({ length: BATCH_EVENTS }, () => this.#text(subject))
     return { key: subject.key, body: `{"events":[${texts.join(',')}]}` }
   }
 
-  /** The parts of an event; the variables as JSON text. */
+  /** The fields of an event; the variables as JSON text. */
   next({ journey_ids, customerIds }: Subject) {
     this.#made += 1
     const isOrdered = this.#messageIds === 'v7' || (this.#messageIds === 'mixed' && this.#made % 2 === 0)
@@ -85,10 +85,10 @@ function oneOf<Item>(items: Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item
 }
 
-/** The event names, unless there are many. */
+/** The event names of `narrow`, which are also the steps of the journey of reports. */
 export const EVENT_NAMES = ['signed_up', 'plan_chosen', 'teammate_invited', 'first_report_opened']
 
-/** A number above all customers so far, for customers that are new to every store. */
+/** A random number above `CUSTOMERS`, for a customer that is new to every store. */
 export function newCustomerNumber(): number {
   return CUSTOMERS + randomInt(2 ** 40)
 }

@@ -6,10 +6,10 @@ import { runLoad, type Server, type StartedOn, startCairn } from './processes.ts
 import type { Engine, Settings } from './settings.ts'
 import { BATCH_CONNECTIONS, untilIndexed } from './windows.ts'
 
-/** A server on an empty store of an engine, with a folder of its own. */
+/** A server on a store of its own, which was empty when it started. */
 export type OnEngine = { engine: Engine; databaseUrl: string; folder: string; server: Server }
 
-/** Starts a server on an empty store; the measurement stops it. @param name of its folder */
+/** Starts a server on an empty store; the measurement must stop it. @param name of its folder */
 export type StartOnEngine = (
   name: string,
   options?: Pick<StartedOn, 'checkout' | 'environment' | 'core'>,
@@ -20,7 +20,7 @@ export type OfEngines<Figures> = Partial<Record<Engine, Figures>>
 
 type Measuring = { folder: string; settings: Settings }
 
-/** Runs a measurement on each requested engine, with servers on stores of their own. @param name of their folder */
+/** Runs a measurement on each requested engine; each server has a store of its own. @param name of their folder */
 export async function onEachEngine<Figures>(
   { folder, settings }: Measuring,
   name: string,
@@ -46,7 +46,7 @@ export async function onEachEngine<Figures>(
   return figures
 }
 
-/** Runs a measurement on each requested engine, on an empty store with a server that the measurement stops. */
+/** Runs a measurement on each requested engine, with a server on an empty store, which the measurement must stop. */
 export async function measureOnEach<Figures>(
   measuring: Measuring,
   name: string,
@@ -58,7 +58,7 @@ export async function measureOnEach<Figures>(
   })
 }
 
-/** Stores a number of events, and waits until they are indexed. */
+/** Stores this many events, and waits until they are indexed. */
 export async function fill(server: Server, events: number): Promise<void> {
   await runLoad(server, {
     kind: 'batch',

@@ -1,12 +1,12 @@
 import { argv } from 'node:process'
 import { Client } from 'undici'
 
-/** Reads exports of all events, one after another, and discards them. */
+/** Options of a program that reads exports of all events, one after another, and discards them. */
 export type ExportReaderOptions = {
   /** Without the base path. */
   url: string
   key: string
-  /** No further export begins after this time. */
+  /** After this time no further export is started. */
   seconds: number
 }
 
@@ -26,7 +26,7 @@ do {
     path: '/v1/events/export',
     headers: { 'x-service-key': key },
   })
-  if (statusCode !== 200) throw new Error(`an export was answered ${statusCode}`)
+  if (statusCode !== 200) throw new Error(`an export was answered with ${statusCode}`)
   let lines = 0
   let tail = Buffer.alloc(0)
   for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -34,7 +34,7 @@ do {
     tail = Buffer.concat([tail, chunk]).subarray(-1024)
   }
   const { end } = JSON.parse(tail.toString().trimEnd().split('\n').at(-1) ?? '')
-  if (end !== lines - 1) throw new Error(`an export had ${lines - 1} lines and says ${end}`)
+  if (end !== lines - 1) throw new Error(`an export has ${lines - 1} lines; its last line says ${end}`)
   const took_ms = performance.now() - began_ms
   read = { events: end, seconds: took_ms / 1000, exports: (read?.exports ?? 0) + 1 }
 } while (performance.now() < until_ms)

@@ -6,7 +6,7 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
-/** Figures of exports of all events of a full store (`settings.storedEvents`), round by round. */
+/** Figures of exports of all events of a full store (`settings.storedEvents`); lists have one number per round. */
 export type ExportFigures = {
   exported_s: number[]
   /** A minimal program that reads the same rows and builds the same lines. */
@@ -37,16 +37,16 @@ async function measureOn(databaseUrl: string, server: Server, { settings, watche
   const reading = { url: server.url, key: server.workspaces[0]?.key ?? '' }
   const exports = (seconds: number) =>
     runProgram<ExportRead>('load', 'export-reader.ts', { ...reading, seconds } satisfies ExportReaderOptions)
-  // The first read comes from the disk, regardless of the reader.
+  // A first read, not timed: it comes from the disk, whichever program does it.
   await bare(databaseUrl)
   for (let round = 1; round <= settings.rounds; round += 1) {
-    say(`an export and a bare program, round ${round}`)
+    say(`an export and the minimal program, round ${round}`)
     const exported = await exports(0)
     const same = await bare(databaseUrl)
     if (exported.events !== same.events) {
-      throw new Error(`an export had ${exported.events} events; the store holds ${same.events}`)
+      throw new Error(`an export has ${exported.events} events; the store contains ${same.events}`)
     }
-    say(`${exported.seconds.toFixed(2)} s; the bare program took ${same.seconds.toFixed(2)} s`)
+    say(`export: ${exported.seconds.toFixed(2)} s; minimal program: ${same.seconds.toFixed(2)} s`)
     figures.exported_s.push(exported.seconds)
     figures.bare_s.push(same.seconds)
   }

@@ -13,8 +13,8 @@ import {
 } from './peer.ts'
 
 /**
- * The peer `fastify`: Fastify with its schema validation, plain tables, and group commit in the process: requests of
- * one turn of the event loop share a transaction. (Its commit blocks the event loop; meanwhile the next group gathers.)
+ * The peer `fastify`: Fastify with its schema validation, plain tables, and group commit in the process: all requests of
+ * one iteration of the event loop share a transaction. (A commit blocks the event loop; the next group collects meanwhile.)
  */
 type Outcome<Reply> = { status: number; reply: Reply | { code: string } }
 type EventReply = { success: true; id: string; duplicate: boolean; received_at: string }
@@ -96,7 +96,7 @@ function refused(status: number, code: string) {
 type Waiting = { work: () => Outcome<unknown>; resolve(outcome: Outcome<unknown>): void }
 let waiting: Waiting[] = []
 
-/** Does the work in a transaction with everything that arrives in the same turn; resolves when it is on disk. */
+/** Runs work in one transaction with all requests of the same iteration; resolves when it is on disk. */
 function inGroup<Reply>(work: () => Outcome<Reply>): Promise<Outcome<Reply>> {
   return new Promise((resolve) => {
     if (waiting.length === 0) setImmediate(commitGroup)
@@ -163,7 +163,7 @@ const customerSchema = {
 const log = pino()
 const app = fastify({
   genReqId: () => randomUUID(),
-  // By default the validator would remove unknown fields silently; Cairn refuses them.
+  // By default the validator silently removes unknown fields; Cairn rejects them.
   ajv: {
     customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true, allowUnionTypes: true },
   },

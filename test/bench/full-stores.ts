@@ -25,11 +25,11 @@ type Events = (typeof KINDS)[Kind]
 
 /** Figures of stores that hold ten million events each (`settings.storedEvents`). */
 export type FullStoreFigures = {
-  /** Until all but a few events are indexed. */
+  /** The time includes indexing. */
   fill_events_per_s: Record<Kind, number>
   bytes_per_event: Record<Kind, number>
   flat: Record<Kind, FlatFigures>
-  /** The longest gap between responses to senders of single events, over all their connections, round by round. */
+  /** The longest gap between two responses to senders of single events, over all connections; one number per round. */
   ack_gap_ms: Record<Kind, number[]>
   timeline_p99_ms: number[]
   single_p99_ms: { alone: number[]; while_listing: number[] }
@@ -37,7 +37,7 @@ export type FullStoreFigures = {
   start_ms: number[]
 }
 
-/** Batch throughput in events per second, round by round. */
+/** Batch throughput in events per second; one number per round. */
 export type FlatFigures = { empty: number[]; full: number[] }
 
 type Options = { settings: Settings; watched: Watched }
@@ -80,7 +80,7 @@ export async function measureFullStores(folder: string, options: Options): Promi
   return figures
 }
 
-/** Batches into an empty store and the full one alternately, and single events into the full one. */
+/** Sends batches alternately to an empty store and the full one, and single events to the full one. */
 async function measureFlat(
   folder: string,
   kind: Kind,
@@ -89,7 +89,7 @@ async function measureFlat(
   { settings, watched }: Options,
 ) {
   for (let round = 1; round <= settings.rounds; round += 1) {
-    say(`${kind}, round ${round}: batches into an empty store, then into the full one`)
+    say(`${kind}, round ${round}: batches to an empty store, then to the full one`)
     figures.flat[kind].empty.push(await emptyWindow(folder, KINDS[kind], { settings, watched }))
     const window = await batchWindow(full.server, KINDS[kind], settings)
     figures.flat[kind].full.push(window.eventsPerSecond)
@@ -127,7 +127,7 @@ async function measureReading(full: Full, figures: FullStoreFigures, { settings 
   }
 }
 
-/** Duration of a start after the server was killed during batches. */
+/** Measures the duration of a start after the server was killed during batches. */
 async function measureStarts(
   folder: string,
   full: Full,
@@ -135,7 +135,7 @@ async function measureStarts(
   { settings, watched }: Options,
 ) {
   for (let round = 1; round <= settings.rounds; round += 1) {
-    say(`kill -9 under load, and a start, round ${round}`)
+    say(`kill -9 under load and restart, round ${round}`)
     const load = runLoad(full.server, {
       ...singleWindow(settings),
       kind: 'batch',
@@ -155,7 +155,7 @@ async function measureStarts(
   }
 }
 
-/** A store with all its events, closed once to measure its size, and a server on it. */
+/** Fills a store, closes it to measure its size, and starts a server on it again. */
 async function filled(
   folder: string,
   kind: Kind,
@@ -192,8 +192,8 @@ async function filled(
 }
 
 /**
- * Batch throughput of a store without events. Windows on the full store have the same length, warm-up, load and
- * processor, and follow immediately, so that other load on the machine affects both.
+ * Batch throughput of a store without events. The window on the full store follows immediately, with the same length,
+ * warm-up, load and core, so that other load on the machine affects both.
  */
 async function emptyWindow(folder: string, events: Events, { settings, watched }: Options): Promise<number> {
   const inner = join(folder, 'empty')

@@ -8,15 +8,15 @@ import { gzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { BATCH_EVENTS, Events, initializeText, newCustomerNumber, type Subject } from './data.ts'
 
-/** Input of the hostile callers: a server on this machine, and a workspace of their own. */
+/** Input of the hostile callers: a server on this machine, and their own workspace. */
 export type HostileJob = {
   /** Without the base path. */
   url: string
   /** File with the workspace and its customers. */
   subjectsFile: string
-  /** A pair for each caller, so that none uses up another's rate. */
+  /** A pair for each kind of caller, so that none uses up another's rate. */
   keys: Keys[]
-  /** They end after this time, whatever they are waiting for. */
+  /** After this time all callers stop, whatever they are waiting for. */
   seconds: number
 }
 
@@ -26,7 +26,7 @@ export type Keys = { secret: string; publishable: string }
 export type Tally = { requests: number; answers: Record<string, number> }
 export type Tallies = Record<string, Tally>
 
-/** The common target, the common end, and the caller's own tally. */
+/** What all callers share, and the keys and tally of one kind. */
 type Target = Keys & {
   url: string
   subject: Subject
@@ -36,7 +36,7 @@ type Target = Keys & {
   isOver: AbortSignal
 }
 
-/** `atOnce` callers repeat the call without pause; each call ends by itself. */
+/** A kind of caller: `atOnce` of them repeat the call without a pause. */
 type Caller = { atOnce: number; call(target: Target, index: number): Promise<void> }
 
 const KIB = 1024
@@ -45,11 +45,11 @@ const MIB = 1024 * KIB
 /** Maximum time for which an idle or unread connection is held if the server does not end it. */
 const HELD_MS = 30_000
 
-/** Longer than the longest pause of a healthy server; after this the response counts as lost. */
+/** Timeout of a response: longer than any pause of a healthy server. */
 const ANSWER_MS = 30_000
 
 const callers = {
-  'refused bodies': { atOnce: 4, call: sendRefusedBody },
+  'rejected bodies': { atOnce: 4, call: sendRefusedBody },
   'slow announcers': { atOnce: 40, call: announceBody },
   'silent readers': { atOnce: 20, call: askAndNotRead },
   'list walkers': { atOnce: 30, call: walkList },
@@ -62,7 +62,7 @@ const callers = {
 } as const satisfies Record<string, Caller>
 
 async function run(job: HostileJob): Promise<Tallies> {
-  // They share a core with the ordinary senders, whose timing they must not disturb: the server is what they attack.
+  // They share a core with the ordinary senders, whose timing they must not disturb: they attack only the server.
   setPriority(constants.priority.PRIORITY_LOW)
   const subjects: Subject[] = JSON.parse(readFileSync(job.subjectsFile, 'utf8'))
   const [subject] = subjects
@@ -70,7 +70,7 @@ async function run(job: HostileJob): Promise<Tallies> {
   if (!subject || journey_id === undefined) throw new Error('the hostile callers have no workspace')
   const events = new Events({ subjects, breadth: 'narrow', messageIds: 'v4' })
   const over = new AbortController()
-  // No AbortSignal.timeout: it lets the process exit while its only open handles are connections that are not read.
+  // No AbortSignal.timeout: its timer does not keep the process alive, nor do connections that are not being read.
   setTimeout(() => over.abort(), job.seconds * 1000)
   const isOver = over.signal
   const tallies: Tallies = {}
@@ -89,7 +89,7 @@ async function run(job: HostileJob): Promise<Tallies> {
   return tallies
 }
 
-/** Four MiB that inflate from a few KiB, and are refused after most of it has been read. */
+/** Bodies of 4 MiB, compressed to a few KiB, which are rejected after most of them has been read. */
 const refusedBodies = [
   `{"${'x'.repeat(2000)}":${'['.repeat(37)}${'[],'.repeat((4 * MIB) / 3 - 1000)}[]${']'.repeat(37)}}`,
   `[${','.repeat(4 * MIB - 100)}`,
@@ -102,7 +102,7 @@ async function sendRefusedBody(target: Target, index: number) {
   await ask(target, '/events/batch', { body, headers: { 'content-encoding': 'gzip' } })
 }
 
-/** Half announce 4 MiB with a key, half a sign-in; some send a part of it at once, then a byte per second. */
+/** Half of them announce a batch of 4 MiB, half a sign-in. Some send an eighth at once; all then send a byte per second. */
 async function announceBody(target: Target, index: number) {
   const isSignIn = index % 2 === 0
   const path = isSignIn ? '/session' : '/events/batch'
@@ -118,7 +118,7 @@ async function announceBody(target: Target, index: number) {
   clearInterval(trickle)
 }
 
-/** Requests many pages in one write, and reads none. */
+/** Requests 40 pages in one write, and reads none. */
 async function askAndNotRead(target: Target, index: number) {
   const path = index % 2 === 0 ? '/events?limit=500' : '/openapi.yaml'
   const socket = await connectTo(target)
@@ -135,7 +135,7 @@ const longLists = [
   '/customers?limit=500&customer_type=account',
 ]
 
-/** Reads a list page by page; most have a condition that hardly any item meets. */
+/** Reads a list page by page; most of the lists have a filter that hardly any item matches. */
 async function walkList(target: Target, index: number) {
   const list = longLists[index % longLists.length] ?? ''
   let cursor: string | null = ''
@@ -176,7 +176,7 @@ async function sendMalformed(target: Target) {
   await hold(target, socket, 1000)
 }
 
-/** Sends a thousand events of customers that do not exist, or the same event a thousand times. */
+/** Sends a thousand events for a customer that does not exist, or the same event a thousand times. */
 async function sendNonsense(target: Target, index: number) {
   const { journey_id, events, subject } = target
   const { message_id, customer_id } = events.next(subject)
@@ -190,7 +190,7 @@ async function initializeNew(target: Target) {
   await ask(target, '/customers/initialize', { body: initializeText(target.journey_id, newCustomerNumber()) })
 }
 
-/** Sends events with unordered message_ids, and a key whose rate is soon used up. */
+/** Sends events with random message_ids, with a key whose rate is soon used up. */
 async function sendEvent(target: Target) {
   await ask(target, '/events/create', { body: target.events.single().body })
 }
@@ -200,8 +200,9 @@ const agent = new Agent({ headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS })
 type Question = { body?: string | Buffer; key?: string | null; headers?: Record<string, string> }
 
 /**
- * Sends a POST if there is a body, else a GET; with the publishable key, another, or none.
- * @returns the body of the response; '' if there was none
+ * Sends a POST if there is a body, otherwise a GET.
+ * @param question.key the publishable key by default; null for none
+ * @returns the body of the response; '' if there was no response
  */
 async function ask(target: Target, path: string, { body, key, headers }: Question): Promise<string> {
   const { url, publishable, isOver } = target
@@ -234,13 +235,13 @@ function head(method: string, path: string, headers: Record<string, string | num
 async function connectTo({ url, isOver }: Target): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
-  // Being disconnected, or not being accepted, is counted.
+  // A lost or refused connection is counted by the caller of this function.
   socket.on('error', () => {})
   await once(socket, 'connect', { signal: isOver }).catch(() => socket.destroy())
   return socket
 }
 
-/** Waits until the connection is closed or the time is over, and counts what arrived on it. */
+/** Waits until the connection is closed or the time is over, and counts the outcome. */
 async function hold(target: Target, socket: Socket, most_ms: number) {
   let answer = 'let go'
   // A paused socket stays paused.

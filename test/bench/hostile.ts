@@ -14,15 +14,15 @@ import {
   untilIndexed,
 } from './windows.ts'
 
-/** Number of kinds of callers; each has keys of its own. */
+/** Number of kinds of callers; each has its own keys. */
 const CALLERS = 10
 
 /** Events in the workspace of the hostile callers, so that their lists have something to read. */
 const LISTED_EVENTS = 300_000
 
 /**
- * The ordinary load: below a key's own rate of 500 a second, and a small part of a core's capacity, so that
- * without hostile callers it measures the time of an event and not the length of its own queue.
+ * The ordinary load: below the rate limit of a key (500 per second), and a small part of what one core can process, so
+ * that without hostile callers it measures how long an event takes and not how long it queues.
  */
 const ORDINARY = {
   kind: 'single',
@@ -33,11 +33,11 @@ const ORDINARY = {
 } as const
 
 export type HostileFigures = {
-  /** Ordinary senders, round by round; `alone`: the mean of before and after. */
+  /** Ordinary senders, one number per round; `alone` is the mean of before and after. */
   single_p99_ms: { alone: number[]; beside: number[] }
-  /** The longest gap between responses to ordinary senders during hostile load, round by round. */
+  /** The longest gap between two responses to ordinary senders beside hostile callers; one number per round. */
   ack_gap_ms: number[]
-  /** Ordinary events without a 201 in all rounds and windows, and the outcomes of the first of them. */
+  /** Number of ordinary events without a 201 in all rounds and windows, and the outcomes of the first ones. */
   refused: number
   refusals: string[]
   /** Peak resident memory of the server; null if the operating system does not report it. */
@@ -46,7 +46,7 @@ export type HostileFigures = {
 }
 
 /**
- * Ordinary senders alone, next to hostile callers of another workspace, and alone again; with the limits of production.
+ * Measures ordinary senders alone, beside hostile callers of another workspace, and alone again, with the default limits.
  * @throws {Error} if a store does not contain what was acknowledged to the ordinary senders
  */
 export async function measureHostile(folder: string, settings: Settings): Promise<HostileFigures> {
@@ -78,13 +78,13 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
 
   say(`hostile callers, round ${round}: ordinary senders alone`)
   const before = await runLoad(server, alone)
-  say(`hostile callers, round ${round}: ordinary senders beside them, ${soakSeconds} s`)
+  say(`hostile callers, round ${round}: ordinary senders beside hostile callers, ${soakSeconds} s`)
   const job: HostileJob = { ...target, url: server.url, seconds: warmUpSeconds + soakSeconds }
   const [beside, callers] = await Promise.all([
     runLoad(server, { ...ORDINARY, warmUpSeconds, seconds: soakSeconds }),
     runProgram<Tallies>('load', 'hostile-callers.ts', job),
   ])
-  // Before the after-effects of the hostile callers are over: they must not last longer than the callers.
+  // Immediately, without waiting for after-effects: there must be none.
   say(`hostile callers, round ${round}: ordinary senders alone again`)
   const after = await runLoad(server, alone)
 
@@ -99,12 +99,12 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
   if (rss_mb !== null) figures.rss_mb = Math.max(rss_mb, figures.rss_mb ?? 0)
   addTallies(figures.callers, callers)
   await server.end()
-  // Hostile callers that leave do not know which of their events were stored.
+  // No upper bound: hostile callers that disconnect do not know which of their events were stored.
   const least = LISTED_EVENTS + before.stored + beside.stored + after.stored
   expectStored(server.file, { least, most: Number.POSITIVE_INFINITY })
 }
 
-/** A store with the workspace of the ordinary senders, and that of the hostile callers with its events. */
+/** Creates a store with the workspace of the ordinary senders, and that of the hostile callers with its events. */
 async function filled(folder: string) {
   const ordinary = await startCairnWithCustomers(folder)
   const databaseUrl = `sqlite:${ordinary.file}`

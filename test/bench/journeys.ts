@@ -9,13 +9,13 @@ import { CONNECTIONS, initializeCustomers } from './windows.ts'
 /** Figures of reports on a journey of four steps, with ten events per customer (`settings.storedEvents`). */
 export type JourneyFigures = {
   enrolments: number
-  /** A report: repeated without changes; after each new event; with filters after each new event. */
+  /** Reports: without new events; after a new event each; with filters, after a new event each. */
   report_p99_ms: { unchanged: number; changed: number; filtered: number }
-  /** The longest time from an event's response until a report includes it, with ten events per second. */
+  /** The longest time from the response to an event until a report includes it, with ten events per second. */
   as_of_lag_ms: number
-  /** Single events, round by round: alone, and during continuous reports. */
+  /** Single events, one number per round: alone, and during continuous reports. */
   single_p99_ms: { alone: number[]; while_reporting: number[] }
-  /** Time to rebuild for other steps, and of one statement that reads the same events in order. */
+  /** Time of a rebuild after a change of the steps, and of one statement that reads the same events in order. */
   recompute_s: number
   ordered_events_s: number
 }
@@ -25,7 +25,7 @@ const EVENTS_PER_CUSTOMER = 10
 /** Number of timed reports of each kind. */
 const REPORTS = 60
 
-/** Number of events whose arrival in the report is timed. */
+/** Number of events for which the time until the report includes them is measured. */
 const FOLLOWED_EVENTS = 50
 
 /** Time limit of a rebuild. */
@@ -49,7 +49,7 @@ async function measureOn(databaseUrl: string, server: Server, { settings, watche
   await fill(server, settings.storedEvents)
   await journey.untilCounted()
 
-  say('reports with nothing new, after each event, with filters')
+  say('reports: without new events, after each event, with filters')
   const report_p99_ms = {
     unchanged: await journey.p99_ms(() => ''),
     changed: await journey.p99_ms(() => '', { isChanged: true }),
@@ -59,7 +59,7 @@ async function measureOn(databaseUrl: string, server: Server, { settings, watche
   const single_p99_ms = await singlesBesideReports(server, settings)
   await journey.untilCounted()
 
-  say('counting anew for other steps')
+  say('rebuilding the report for other steps')
   const began_ms = performance.now()
   await journey.setSteps(EVENT_NAMES.toReversed())
   await journey.untilCounted()
@@ -87,7 +87,7 @@ async function singlesBesideReports(server: Server, { rounds, seconds, warmUpSec
   return figures
 }
 
-/** Filters, each different. */
+/** One of three filters, by number; the one by time differs each time. */
 function filter(number: number): string {
   const entered = `entered_from=${new Date(Date.now() - 1000 * (3600 + number)).toISOString()}`
   return ['?customer_type=contact', '?window=PT1H', `?${entered}`][number % 3] as string
@@ -114,17 +114,17 @@ class Journey {
     await this.#ask('PATCH', this.#path, { steps })
   }
 
-  /** Waits until the report includes everything so far, for the configured steps. */
+  /** Waits until the report includes everything stored so far, for the configured steps. */
   async untilCounted(): Promise<void> {
     const since_ms = Date.now()
     const deadline_ms = performance.now() + RECOMPUTED_WAIT_MS
     while (!isIn(await this.#report(''), since_ms)) {
-      if (performance.now() > deadline_ms) throw new Error('a report was not counted in time')
+      if (performance.now() > deadline_ms) throw new Error('a report was not up to date in time')
       await pause(100)
     }
   }
 
-  /** @param query of the report with this number */
+  /** @param query returns the query of the report with this number */
   async p99_ms(query: (number: number) => string, { isChanged = false } = {}): Promise<number> {
     const times: number[] = []
     for (let number = 0; number < REPORTS; number += 1) {
@@ -177,7 +177,7 @@ class Journey {
       headers: this.#headers,
       ...(body && { body: JSON.stringify(body) }),
     })
-    if (!reply.ok) throw new Error(`${path} was answered ${reply.status}: ${await reply.text()}`)
+    if (!reply.ok) throw new Error(`${path} was answered with ${reply.status}: ${await reply.text()}`)
     return await reply.json()
   }
 }

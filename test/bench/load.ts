@@ -13,10 +13,10 @@ import {
 } from './data.ts'
 
 /**
- * The job of a load process: keeps `connections` busy, each with one request at a time and a new body for every
- * request.
+ * The job of a load process. It keeps `connections` busy, with one request at a time on each and a new body for every
+ * request. Kinds:
  *
- * - `customers`: initializes all customers once for each journey of their workspace, and writes them to `subjectsFile`
+ * - `customers`: initializes all customers once per journey of their workspace, and writes them to `subjectsFile`
  * - `initialize`: alternately a known and a new customer
  * - `single`: one event per request; `batch`: 1,000
  * - `timeline`: the newest page of a customer's events; `listing`: all events, page by page; `report`: the report of
@@ -31,23 +31,23 @@ export type Job = {
   connections: number
   breadth: Breadth
   messageIds: MessageIds
-  /** Sent before the measurement starts. */
+  /** Load before the measurement starts. */
   warmUpSeconds: number
-  /** Ends after this time (the warm-up not counted) … */
+  /** Ends after this time, not counting the warm-up … */
   seconds: number
   /** … or, if given, when this many requests were answered. */
   requests?: number
-  /** For all connections together; without it each sends as soon as it has its response. */
+  /** For all connections together. By default each sends its next request as soon as it has a response. */
   mostRequestsPerSecond?: number
   /** The server will be killed under this load: a lost connection ends the run without an error. */
   mayLoseServer?: boolean
-  /** Of single events, every n-th names a journey that does not exist, and is refused: 10 for one in ten. */
+  /** Every n-th single event names a journey that does not exist, so that it is rejected: 10 for one in ten. */
   refusedEvery?: number
   /** Unexpected responses are counted instead of failing the run. */
   countsRefusals?: boolean
 }
 
-/** Figures of the responses after the warm-up; `stored` and `initialized` are of the whole run. */
+/** Figures of the responses after the warm-up; `stored` and `initialized` count the whole run. */
 export type Result = {
   requests: number
   requestsPerSecond: number
@@ -59,13 +59,13 @@ export type Result = {
   stored: number
   /** Customers that the server has acknowledged as new. */
   initialized: number
-  /** Unexpected responses of the whole run, and the outcomes of the first of them. */
+  /** Number of unexpected responses in the whole run, and the first ones. */
   refused: number
   refusals: string[]
 }
 
-/** How many refusals are reported in full. */
-const TOLD_REFUSALS = 10
+/** Maximum number of unexpected responses reported in full. */
+const REPORTED_REFUSALS = 10
 
 type Reply = { status: number; body: string }
 type Work = {
@@ -78,8 +78,8 @@ type Work = {
   finish?(): void
 }
 
-// undici, because its parser is compiled: 30 µs of processor time per request here; autocannon 9 takes 48 and
-// reaches its own limit before a fast server does.
+// undici, because its parser is compiled: a request takes 30 µs of processor time here. autocannon 9 takes 48 µs and
+// reaches its limit before a fast server does.
 async function run(job: Job): Promise<Result> {
   const counts = { stored: 0, initialized: 0 }
   const work = workOf(job, counts)
@@ -109,7 +109,7 @@ async function run(job: Job): Promise<Result> {
       } catch (error) {
         if (!job.countsRefusals) throw error
         refused += 1
-        if (refusals.length < TOLD_REFUSALS) refusals.push(String(error))
+        if (refusals.length < REPORTED_REFUSALS) refusals.push(String(error))
         continue
       }
       const now = performance.now()
@@ -123,7 +123,7 @@ async function run(job: Job): Promise<Result> {
     await client.close()
   }
 
-  /** @returns the time from which the request counts: a sender delayed by a slow response is already waiting */
+  /** @returns the time from which the request counts: when it was due, even if a slow response delayed its sender */
   async function whenDue(due_ms: number): Promise<number> {
     const now = performance.now()
     if (between_ms === 0) return now
@@ -132,13 +132,13 @@ async function run(job: Job): Promise<Result> {
     return performance.now()
   }
 
-  const progress = job.requests === undefined ? undefined : setInterval(tellProgress, 10_000)
-  let told = { answered, at_ms: start }
-  function tellProgress() {
+  const progress = job.requests === undefined ? undefined : setInterval(reportProgress, 10_000)
+  let reported = { answered, at_ms: start }
+  function reportProgress() {
     const now = { answered, at_ms: performance.now() }
-    const perSecond = Math.round(((now.answered - told.answered) / (now.at_ms - told.at_ms)) * 1000)
-    process.stderr.write(`  ${answered} of ${job.requests} requests, ${perSecond} a second\n`)
-    told = now
+    const perSecond = Math.round(((now.answered - reported.answered) / (now.at_ms - reported.at_ms)) * 1000)
+    process.stderr.write(`  ${answered} of ${job.requests} requests, ${perSecond} per second\n`)
+    reported = now
   }
   const connections = Array.from({ length: job.connections }, (_, number) => keepBusy(number))
   if (job.mayLoseServer) await Promise.allSettled(connections)
@@ -164,7 +164,7 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
   if (job.kind === 'customers' || job.kind === 'initialize') return initializing(job, counts)
   const subjects: Subject[] = JSON.parse(readFileSync(job.subjectsFile, 'utf8'))
   const [first] = subjects
-  if (!first) throw new Error('there is nobody to send events of')
+  if (!first) throw new Error('there are no customers to send events for')
   if (job.kind === 'timeline') {
     return {
       method: 'GET',
@@ -219,7 +219,7 @@ function singles(events: Events, { refusedEvery }: Job, counts: { stored: number
   }
 }
 
-/** Replaces the journey by an unknown one of the same length. */
+/** Replaces the journey by one that does not exist, of the same length. */
 function withUnknownJourney(body: string): string {
   return body.replace(/"jrn_\w+"/, '"jrn_01jd3z9k4n8q1s4v7y0b3e6g9j"')
 }
@@ -248,7 +248,7 @@ function initializing(job: Job, counts: { initialized: number }): Work {
     take(reply, connection) {
       const number = numbers[connection] ?? 0
       const { customer_id, created } = JSON.parse(reply.body)
-      // With several concurrent journeys it is unknown which request is the first of a customer.
+      // With several journeys, requests for one customer are concurrent, and any of them may be the first.
       const isNew = journeys > 1 ? created : isFilling || number >= CUSTOMERS
       expectStatus(reply, [isNew ? 201 : 200])
       if (isNew) counts.initialized += 1
@@ -262,7 +262,7 @@ function initializing(job: Job, counts: { initialized: number }): Work {
   }
 }
 
-/** Every connection lists all events, from the newest to the first, and starts again. */
+/** Each connection lists all events, newest first, and then starts again. */
 function listing(key: string): Work {
   const cursors: (string | null)[] = []
   return {
@@ -274,14 +274,14 @@ function listing(key: string): Work {
     take(reply, connection) {
       expectStatus(reply, [200])
       const page: { data: unknown[]; next_cursor: string | null } = JSON.parse(reply.body)
-      if (page.data.length === 0) throw new Error('a listing was empty')
+      if (page.data.length === 0) throw new Error('a page of events was empty')
       cursors[connection] = page.next_cursor
     },
   }
 }
 
 function expectStatus({ status, body }: Reply, statuses: number[]) {
-  if (!statuses.includes(status)) throw new Error(`answered ${status}: ${body.slice(0, 500)}`)
+  if (!statuses.includes(status)) throw new Error(`answered with ${status}: ${body.slice(0, 500)}`)
 }
 
 type Sent = { method: 'GET' | 'POST'; path: string; body?: string; key: string }

@@ -7,9 +7,9 @@ import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
 /** The speed of the machine, for comparing runs on different machines. */
 export type Machine = {
-  /** Requests per second that the load reaches against a server that stores nothing. */
+  /** Requests per second that the load reaches against `bare`, which stores nothing. */
   bare_requests_per_s: number
-  /** Until 4 KiB at the end of a file are on disk. */
+  /** Median time of appending 4 KiB to a file and syncing it. */
   fsync_ms: number
 }
 

@@ -44,8 +44,8 @@ type ManualOptions = {
 }
 
 /**
- * Express, express-openapi-validator and Kysely combined as in their manuals, on any engine. The validator is
- * mounted once with our contract and looks up each request's operation; every request is a transaction of its own.
+ * Express, express-openapi-validator and Kysely, combined as in their manuals, on any engine. The validator is mounted
+ * once with our contract and looks up the operation of each request. Every request is one transaction.
  */
 export function serveManual({ db, checkKey, port }: ManualOptions) {
   const log = pino()

@@ -2,7 +2,7 @@ import { Kysely, SqliteDialect } from 'kysely'
 import { type ManualTables, serveManual } from './manual-app.ts'
 import { keyCheck, openPeerStore, peerOptions } from './peer.ts'
 
-/** The peer `manual`: the stack as in its manuals, on SQLite. */
+/** The peer `manual` on SQLite. */
 const options = peerOptions()
 const database = openPeerStore(options)
 serveManual({

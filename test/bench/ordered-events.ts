@@ -2,11 +2,11 @@ import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import { Client } from 'pg'
 
-/** Reads all events of a store's only journey in the order of a rebuild of its report. */
+/** Options of a program that reads all events of a store's only journey in the order in which a rebuild reads them. */
 export type OrderedEventsOptions = { databaseUrl: string }
 export type OrderedEvents = { events: number; seconds: number }
 
-/** Rows fetched at a time from a server, so that they need not all fit in memory. */
+/** Rows fetched at a time from PostgreSQL, so that they need not all fit in memory. */
 const FETCHED_ROWS = 10_000
 
 function readFile(path: string): number {

@@ -14,8 +14,8 @@ export function peerOptions(): PeerOptions {
 }
 
 /**
- * Opens a store as durable as ours: write-ahead log, every commit on disk when it returns. Plain tables with text
- * identifiers, an index for each customer's events, and one that keeps `message_id` unique.
+ * Opens a store as durable as ours: with a write-ahead log, and every commit on disk when it returns. It has plain tables
+ * with text identifiers, an index of the events of each customer, and a unique index of `message_id`.
  */
 export function openPeerStore({ file, key, journey_id }: PeerOptions) {
   const database = new Database(file)
@@ -55,7 +55,7 @@ export function openPeerStore({ file, key, journey_id }: PeerOptions) {
   return database
 }
 
-/** Looks up a key like our server: form, checksum, digest, with known keys cached in memory. */
+/** Looks up a key as our server does: it checks form and checksum, and caches known digests in memory. */
 export function keyCheck(database: Database.Database): (key: string | undefined) => string | undefined {
   const find = database.prepare<[string], { key_id: string }>(
     'SELECT key_id FROM service_keys WHERE digest = ?',
@@ -70,7 +70,7 @@ export function keyCheck(database: Database.Database): (key: string | undefined)
   }
 }
 
-/** Gives the response a request id and writes our server's log line after it has been sent. */
+/** Gives the response a request id, and writes a log line like our server's once it has been sent. */
 export function withLogLine(req: IncomingMessage, res: ServerResponse, log: Logger) {
   const started = performance.now()
   const request_id = randomUUID()
@@ -106,7 +106,7 @@ type StoredContent = {
   occurred_ms: number | null
 }
 
-/** What a peer stores of an event's content. */
+/** The content of an event as a peer stores it. */
 export function storedContent(body: EventBody): StoredContent {
   const { journey_id, customer_id, event_id, custom_variables, occurred_at } = body
   return {
@@ -118,7 +118,7 @@ export function storedContent(body: EventBody): StoredContent {
   }
 }
 
-/** Whether a known `message_id` was sent again with the same content. */
+/** Whether an event with a known `message_id` has the same content as the stored one. */
 export function isSameContent(a: StoredContent, b: StoredContent): boolean {
   return (
     a.journey_id === b.journey_id &&

@@ -26,7 +26,7 @@ export type RequestFigures = {
   single: number[]
   initialize: number[]
   single_p99_ms: number[]
-  /** Microseconds of processor time per event on the server; load on the machine hardly affects it. */
+  /** Processor time of the server per event, in microseconds; other load on the machine hardly affects it. */
   single_cpu_us: number[]
 }
 
@@ -45,7 +45,7 @@ export type PeerFigures = {
 const NAMES: PeerName[] = ['cairn', 'manual', 'fastify', 'bare']
 
 /**
- * Compares our server with the peers, alternately, each on a new store each time.
+ * Measures our server and the peers alternately, each time on a new store.
  * @throws {Error} if a store does not contain what was acknowledged
  */
 export async function measurePeers(
@@ -113,12 +113,12 @@ async function measureRequests(
   const customers = countCustomers(server.file)
   if (customers !== CUSTOMERS + initialize.initialized) {
     throw new Error(
-      `a store holds ${customers} customers; ${initialize.initialized} new ones were acknowledged`,
+      `a store contains ${customers} customers; ${initialize.initialized} new ones were acknowledged`,
     )
   }
 }
 
-/** Batches on a new store, and the disk space of an event after indexing and a checkpoint. */
+/** Measures batches on a new store, and the disk space per event after indexing and a checkpoint. */
 async function measureBatches(
   folder: string,
   { settings, watched }: { settings: Settings; watched: Watched },

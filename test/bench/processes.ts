@@ -14,7 +14,7 @@ import { freePort } from '../free-port.ts'
 import { type Breadth, type Subject, WIDE_JOURNEYS, WIDE_WORKSPACES } from './data.ts'
 import type { Job, Result } from './load.ts'
 
-/** Servers have one core and the load another, however many the machine has, so that figures stay comparable. */
+/** Servers run on one core and the load on another, however many there are, so that figures stay comparable. */
 const CORES = { server: 0, load: 1 }
 
 const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
@@ -46,23 +46,23 @@ export type Server = {
 
 type Workspace = Omit<Subject, 'customerIds'>
 export type Store = {
-  /** File of an SQLite store; '' for another engine. */
+  /** File of a SQLite store; '' on PostgreSQL. */
   file: string
   workspaces: Workspace[]
 }
 
 export type StartedOn = {
   breadth?: Breadth
-  /** Another checkout of Cairn, with its packages installed, whose server is to run. */
+  /** Another checkout of Cairn, with its packages installed, to run instead of this one. */
   checkout?: string
-  /** An empty database of another engine; without it a file in the folder. */
+  /** An empty PostgreSQL database; by default a SQLite file in the folder. */
   databaseUrl?: string
   environment?: Record<string, string>
-  /** Its own core, unless it may use any. */
+  /** The core for servers (the default), or any. */
   core?: 'server' | 'any'
 }
 
-/** Creates a store with one workspace, or with many, and starts our server on it like `npm start`. */
+/** Creates a store with one workspace, or with many, and starts our server on it by the command of `npm start`. */
 export async function startCairn(
   folder: string,
   { breadth = 'narrow', checkout = THIS_CHECKOUT, databaseUrl, environment = {}, core }: StartedOn = {},
@@ -82,7 +82,7 @@ export async function startCairn(
   return server
 }
 
-/** The command that creates a workspace, from that checkout. */
+/** Loads the function that creates a workspace from that checkout. */
 async function initOf(checkout: string): Promise<typeof import('../../server/cli/init.ts')> {
   return await import(pathToFileURL(join(checkout, 'server/cli/init.ts')).href)
 }
@@ -92,12 +92,12 @@ async function addJourneys(url: string, { key, journey_ids }: Workspace) {
     const headers = { 'x-service-key': key, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: `Journey ${journey_ids.length}` })
     const reply = await fetch(`${url}/v1/journeys`, { method: 'POST', headers, body })
-    if (reply.status !== 201) throw new Error(`a journey was answered ${reply.status}`)
+    if (reply.status !== 201) throw new Error(`creating a journey was answered with ${reply.status}`)
     journey_ids.push((await reply.json()).journey_id)
   }
 }
 
-/** The rate limiter counts every event and refuses none. */
+/** A rate limit that counts every event and rejects none. */
 export const UNLIMITED = { CAIRN_RATE_LIMIT: '1000000' }
 
 /**
@@ -128,8 +128,8 @@ export async function restartCairn(
 }
 
 /**
- * Starts a peer, a program of this folder, on a store that it creates.
- * @param databaseUrl an empty database of another engine; without it a file in the folder
+ * Starts a peer, a program in this folder, which creates its own store.
+ * @param databaseUrl an empty PostgreSQL database; by default a SQLite file in the folder
  */
 export async function startPeer(name: string, folder: string, databaseUrl?: string): Promise<Server> {
   const port = await freePort()
@@ -150,7 +150,7 @@ type StartOptions = {
   core?: StartedOn['core']
   environment: Record<string, string>
   port: number
-  /** Must return 200; without it any response means ready. */
+  /** A path that answers 200 once the server is ready; undefined if any response means ready. */
   readyPath: string | undefined
   store: Store
   folder: string
@@ -159,7 +159,7 @@ type StartOptions = {
 async function startServer(options: StartOptions): Promise<Server> {
   const { command, checkout, core = 'server', environment, port, readyPath, store, folder } = options
   const url = `http://127.0.0.1:${port}`
-  // The log of every server goes to a file on the same disk: writing it is part of the work.
+  // Every server logs to a file on the same disk: writing the log is part of its work.
   const logFile = openSync(join(folder, 'log'), 'a')
   const started = performance.now()
   const child = spawnOn(core, command, { cwd: checkout, environment, stdout: logFile })
@@ -192,7 +192,7 @@ async function startServer(options: StartOptions): Promise<Server> {
   }
 }
 
-/** Runs a load against a server, in a process of its own, to its end. */
+/** Runs a load against a server in a separate process, and waits for its end. */
 export async function runLoad(
   server: Server,
   job: Omit<Job, 'url' | 'workspaces' | 'subjectsFile' | 'breadth'> & { breadth?: Breadth },
@@ -208,7 +208,7 @@ export async function runLoad(
 }
 
 /**
- * Runs a program of this folder to its end.
+ * Runs a program in this folder, and waits for its end.
  * @returns the JSON that it prints
  */
 export async function runProgram<Printed>(
@@ -251,7 +251,7 @@ export function countCustomers(file: string): number {
   }
 }
 
-/** Runs a checkpoint of a store's write-ahead log. Nobody may be writing. */
+/** Checkpoints the write-ahead log of a store. Nobody may be writing to the store. */
 export function checkpoint(file: string): void {
   const database = new Database(file)
   database.pragma('wal_checkpoint(TRUNCATE)')
@@ -281,7 +281,7 @@ function spawnOn(
 
 const children = new Set<ChildProcess>()
 
-/** Kills every process that was started and still runs. */
+/** Kills every process that was started and is still running. */
 export function killAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
@@ -293,7 +293,7 @@ function programFile(name: string): string {
 async function untilReady(child: ChildProcess, url: string, mustBeReady: boolean): Promise<void> {
   const deadline = performance.now() + READY_MS
   while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`a server exited with ${child.exitCode}`)
     const status = await getText(url).then(
       (reply) => reply.status,
       () => undefined,
@@ -304,7 +304,7 @@ async function untilReady(child: ChildProcess, url: string, mustBeReady: boolean
   throw new Error(`a server was not ready within ${READY_MS / 1000} s`)
 }
 
-/** Waits. */
+/** Resolves after this time. */
 export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms))
 }
@@ -333,7 +333,7 @@ function peakMemory_mb(pid: number | undefined): number | null {
 
 function cpu_us(pid: number | undefined): number {
   try {
-    // After the program's name in brackets; the 12th and 13th fields are ticks of 10 ms in user and system mode.
+    // After the program's name in brackets, the 12th and 13th fields are user and system time in ticks of 10 ms.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')

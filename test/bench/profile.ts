@@ -19,11 +19,11 @@ export type Profiled = (typeof KINDS)[number]
 
 /** Cost of one event, or of one initialization. */
 export type ProfileFigures = {
-  /** Cost of the whole process, with as little influence of the profiler as possible: from a window of its own. */
+  /** Processor time of the whole process, from a window without a recording. */
   cpu_us: number
-  /** Microseconds of processor time by station. */
-  stations: Account
-  /** Bytes allocated on the heaps of JavaScript by station. */
+  /** Microseconds of processor time per stage. */
+  stages: Account
+  /** Bytes allocated on JavaScript heaps per stage. */
   allocated: Account
 }
 
@@ -32,14 +32,14 @@ const KINDS = ['single', 'initialize', 'batch'] as const
 /** Time limit for a thread to write its recording. */
 const WRITTEN_MS = 60_000
 
-/** The cost of an event at each station of its path, each kind on a new store. */
+/** Measures the cost of an event at each stage of its processing, each kind on a new store. */
 export async function measureProfile(
   folder: string,
   settings: Settings,
 ): Promise<Record<Profiled, ProfileFigures>> {
   const figures: Partial<Record<Profiled, ProfileFigures>> = {}
   for (const kind of KINDS) {
-    say(`account: ${kind}`)
+    say(`profile: ${kind}`)
     figures[kind] = await profiled(kind, join(folder, `profile-${kind}`), settings)
   }
   return figures as Record<Profiled, ProfileFigures>
@@ -61,23 +61,23 @@ async function profiled(kind: Profiled, folder: string, settings: Settings): Pro
   })
   await pause(warmUpSeconds * 1000)
   const plain = await during(server, seconds, async () => {})
-  const cpu = await during(server, seconds, () => turn(server, folder, 'cpu'))
-  const heap = await during(server, seconds, () => turn(server, folder, 'heap'))
+  const cpu = await during(server, seconds, () => toggleRecording(server, folder, 'cpu'))
+  const heap = await during(server, seconds, () => toggleRecording(server, folder, 'heap'))
   await load
   await server.end()
-  const stations: Account = new Map()
+  const stages: Account = new Map()
   for (const recording of recordings<CpuProfile>(folder, 'cpu'))
-    addAll(stations, cpuAccount(recording), cpu.events)
-  // The process, without the threads that run JavaScript: thread pool, compiler, garbage collector.
-  const ofThreads = [...stations.values()].reduce((sum, spent) => sum + spent, 0)
-  add(stations, 'helping threads', Math.max(0, cpu.cpu_us / cpu.events - ofThreads))
+    addAll(stages, cpuAccount(recording), cpu.events)
+  // The rest of the process, beside the threads that run JavaScript: thread pool, compiler, garbage collector.
+  const ofThreads = [...stages.values()].reduce((sum, spent) => sum + spent, 0)
+  add(stages, 'helper threads', Math.max(0, cpu.cpu_us / cpu.events - ofThreads))
   const allocated: Account = new Map()
   for (const recording of recordings<HeapProfile>(folder, 'heap'))
     addAll(allocated, heapAccount(recording), heap.events)
-  return { cpu_us: plain.cpu_us / plain.events, stations, allocated }
+  return { cpu_us: plain.cpu_us / plain.events, stages, allocated }
 }
 
-/** The cost of the process, and the number of rows written, in a window delimited by a recording. */
+/** The processor time of the process and the number of rows written in a window, with `record` at its start and end. */
 async function during(server: Server, seconds: number, record: () => Promise<void>) {
   await record()
   const before = { cpu_us: server.cpu_us(), rows: await rowsOf(server) }
@@ -85,18 +85,18 @@ async function during(server: Server, seconds: number, record: () => Promise<voi
   const after = { cpu_us: server.cpu_us(), rows: await rowsOf(server) }
   await record()
   const events = after.rows - before.rows
-  if (events < BATCH_EVENTS) throw new Error(`only ${events} events were written while they were recorded`)
+  if (events < BATCH_EVENTS) throw new Error(`only ${events} events were written during a recording`)
   return { cpu_us: after.cpu_us - before.cpu_us, events }
 }
 
 async function rowsOf(server: Server): Promise<number> {
   const rows = await server.metric('cairn_commit_rows_sum')
-  if (rows === null) throw new Error('the server does not tell how many rows it has written')
+  if (rows === null) throw new Error('the server does not report how many rows it has written')
   return rows
 }
 
 /** Starts a recording; if one is running, stops it and waits until every thread has written its part. */
-async function turn(server: Server, folder: string, kind: 'cpu' | 'heap'): Promise<void> {
+async function toggleRecording(server: Server, folder: string, kind: 'cpu' | 'heap'): Promise<void> {
   server.signal('SIGUSR2')
   if (!existsSync(join(folder, `began-${kind}`))) {
     mkdirSync(join(folder, `began-${kind}`))
@@ -106,7 +106,7 @@ async function turn(server: Server, folder: string, kind: 'cpu' | 'heap'): Promi
   const files = threads.map((name) => join(folder, `${kind}-${name.slice('thread-'.length)}.json`))
   const deadline = performance.now() + WRITTEN_MS
   while (!files.every((file) => existsSync(file))) {
-    if (performance.now() > deadline) throw new Error('a thread has not written what it has recorded')
+    if (performance.now() > deadline) throw new Error('a thread did not write its recording in time')
     await pause(50)
   }
 }
@@ -117,5 +117,5 @@ function recordings<Profile>(folder: string, kind: 'cpu' | 'heap'): Recording<Pr
 }
 
 function addAll(sum: Account, account: Account, events: number) {
-  for (const [station, spent] of account) add(sum, station, spent / events)
+  for (const [stage, spent] of account) add(sum, stage, spent / events)
 }

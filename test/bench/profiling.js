@@ -1,7 +1,7 @@
 /**
- * Read before all else by a server that is profiled, on each of its threads: `SIGUSR2` begins and ends a recording, in turns
- * of its processor time and of what it allocates. Each thread writes what it has seen into the folder that the URL of this
- * module names. JavaScript, so that it brings nothing with it that would be a part of the account.
+ * Profiles a server; it is preloaded into each of its threads. `SIGUSR2` starts and stops a recording, alternately of processor
+ * time and of allocations. Each thread writes its recording to the folder that the URL of this module names. In JavaScript,
+ * because compiling TypeScript would count as a cost of the server.
  */
 import { writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -9,7 +9,7 @@ import { basename, join } from 'node:path'
 import { argv, threadCpuUsage } from 'node:process'
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads'
 
-/** Bytes between two samples of what is allocated, on average. */
+/** Average number of allocated bytes between two samples. */
 const SAMPLING_BYTES = 16_384
 
 const folder = new URL(import.meta.url).searchParams.get('folder') ?? '.'
@@ -22,7 +22,7 @@ let recordings = 0
 let isRecording = false
 let before
 
-async function turn() {
+async function toggleRecording() {
   const kind = recordings % 2 === 0 ? 'cpu' : 'heap'
   if (!isRecording) {
     isRecording = true
@@ -44,11 +44,11 @@ async function turn() {
 
 const channel = new BroadcastChannel('profiling')
 channel.unref()
-channel.onmessage = () => void turn()
+channel.onmessage = () => void toggleRecording()
 if (isMainThread) {
   process.on('SIGUSR2', () => {
-    channel.postMessage('turn')
-    void turn()
+    channel.postMessage('toggle')
+    void toggleRecording()
   })
 }
 writeFileSync(join(folder, `thread-${threadId}`), thread)

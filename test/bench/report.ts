@@ -90,7 +90,7 @@ type Measured = {
   watched: Watched
 }
 
-/** The figures with a name of their own; null if the server does not report them. */
+/** The named figures of a run; null if the server does not report one. */
 export function ratiosOf({
   peers,
   store,
@@ -109,7 +109,7 @@ export function ratiosOf({
   ]
   return {
     ...(peers && peerRatios(peers)),
-    // The largest: half UUIDv7 and half UUIDv4 in a young store, either in a full one.
+    // The largest of a young store with mixed `message_id`s, and the full ones with UUIDv7 and with UUIDv4.
     ...(bytes.length > 0 && { bytes_per_event: Math.max(...bytes) }),
     ...(store && {
       flat_10m: medianQuotient(store.flat.v7.full, store.flat.v7.empty),
@@ -196,12 +196,12 @@ function buildRatios(figures: BuildFigures): Ratios {
     now_batch: medianQuotient(young.now, young.before),
     now_flat: median(full.now) / median(young.now) / (median(full.before) / median(young.before)),
     now_bytes: bytes_per_event.now / bytes_per_event.before,
-    // PostgreSQL updates its indexes with each event.
+    // Not on PostgreSQL, which updates its indexes with each event.
     ...(now !== null && before !== null && { now_pause: now / before }),
   }
 }
 
-/** The figures of each engine measured; the names of those on PostgreSQL begin with `pg_`. */
+/** The named figures of each engine measured; on PostgreSQL the names begin with `pg_`. */
 function ofEach<Figures>(
   { sqlite, postgres }: OfEngines<Figures>,
   ratiosOf: (figures: Figures) => Ratios,
@@ -226,7 +226,7 @@ function peerRatios({
   }
 }
 
-/** The rates within 20 % of what the load reaches against a server that stores nothing. */
+/** Names of the rates within 20 % of what the load reaches against a server that stores nothing. */
 export function nearCeiling({ requests_per_s, batch, batch_ceiling }: PeerFigures): string[] {
   const { bare, ...others } = requests_per_s
   const isNear = (rates: number[], ceiling: number[]) => median(rates) > CEILING_PART * median(ceiling)
@@ -262,10 +262,10 @@ type Report = {
 
 /** The speed of the machine. */
 export function machineLine({ bare_requests_per_s, fsync_ms }: Machine): string {
-  return `bare: ${whole(bare_requests_per_s)} requests a second; fsync: ${fsync_ms.toFixed(2)} ms`
+  return `bare: ${whole(bare_requests_per_s)} requests per second; fsync: ${fsync_ms.toFixed(2)} ms`
 }
 
-/** The report for people. */
+/** The report as text. */
 export function tableOf(report: Report): string {
   const {
     ratios,
@@ -287,18 +287,18 @@ export function tableOf(report: Report): string {
   ]
   lines.push(machineLine(machine))
   lines.push(
-    `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
+    `server and load ${report.separate_cores ? 'on separate cores' : 'NOT on separate cores'}; log to a file\n`,
   )
   if (report.load_average > 0.3) {
     lines.push(
-      `The machine was not quiet before the start (load average ${report.load_average.toFixed(1)}).\n`,
+      `The machine was not idle before the start (load average ${report.load_average.toFixed(1)}).\n`,
     )
   }
   if (peers) {
-    lines.push('a second, median    single events   p99 ms   CPU µs   initializations')
+    lines.push('per second, median  single events   p99 ms   CPU µs   initializations')
     for (const name of Object.keys(peers.requests_per_s) as PeerName[]) {
       const { single, single_p99_ms, single_cpu_us, initialize } = peers.requests_per_s[name]
-      const label = name === 'bare' ? 'bare (the ceiling)' : name
+      const label = name === 'bare' ? 'bare (load limit)' : name
       const cells = [
         whole(median(single)).padStart(14),
         median(single_p99_ms).toFixed(1).padStart(9),
@@ -307,10 +307,10 @@ export function tableOf(report: Report): string {
       lines.push(`${label.padEnd(19)}${cells.join('')}${whole(median(initialize)).padStart(18)}`)
     }
     for (const what of does_not_count) {
-      lines.push(`${what} is within 20 % of the load's own ceiling: what follows from it does not count`)
+      lines.push(`${what} is within 20 % of the load's own limit: ignore the figures that are based on it`)
     }
-    lines.push(`\nevents a second in batches of 1,000: ${whole(median(peers.batch))}`)
-    lines.push(`bare (the ceiling): ${whole(median(peers.batch_ceiling))}`)
+    lines.push(`\nevents per second in batches of 1,000: ${whole(median(peers.batch))}`)
+    lines.push(`bare (load limit): ${whole(median(peers.batch_ceiling))}`)
     lines.push(`append_limit: ${whole(median(peers.append_limit))}`)
   }
   if (store) {
@@ -318,12 +318,14 @@ export function tableOf(report: Report): string {
     for (const kind of Object.keys(store.flat) as Kind[]) {
       const { empty, full } = store.flat[kind]
       lines.push(
-        `${kind}: filled with ${whole(store.fill_events_per_s[kind])} events a second, of ${store.bytes_per_event[kind].toFixed(0)} bytes;`,
-        `  batches: ${whole(median(empty))} events a second in an empty store, ${whole(median(full))} in the full one`,
-        `  longest wait for the next answer: ${store.ack_gap_ms[kind].map((gap) => gap.toFixed(0)).join(', ')} ms`,
+        `${kind}: filled at ${whole(store.fill_events_per_s[kind])} events per second, ${store.bytes_per_event[kind].toFixed(0)} bytes per event`,
+        `  batches: ${whole(median(empty))} events per second into an empty store, ${whole(median(full))} into the full one`,
+        `  longest gap between responses: ${store.ack_gap_ms[kind].map((gap) => gap.toFixed(0)).join(', ')} ms`,
       )
     }
-    lines.push(`pages a second of a full listing while writing: ${whole(median(store.listing_pages_per_s))}`)
+    lines.push(
+      `listing all events while writing: ${whole(median(store.listing_pages_per_s))} pages per second`,
+    )
   }
   if (hostile) lines.push(...hostileLines(hostile))
   if (postgres) lines.push(...postgresLines(postgres))
@@ -333,7 +335,7 @@ export function tableOf(report: Report): string {
   if (refused) lines.push(...eachEngine(refused, refusedLines))
   if (retention) lines.push(...eachEngine(retention, retentionLines))
   if (builds) lines.push(...eachEngine(builds, buildLines))
-  lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
+  lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   target`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
   }
@@ -348,29 +350,29 @@ function eachEngine<Figures>(
   return [...(sqlite ? linesOf('SQLite', sqlite) : []), ...(postgres ? linesOf('PostgreSQL', postgres) : [])]
 }
 
-/** The cost of one event by station: the profiled kinds next to each other, ordered by the cost for a single event. */
+/** The cost of one event per stage, with a column per profiled kind, ordered by the cost of a single event. */
 function profileLines(profile: Record<Profiled, ProfileFigures>): string[] {
   const kinds = Object.keys(profile) as Profiled[]
   const table = (title: string, account: (figures: ProfileFigures) => Map<string, number>) => {
-    const stations = new Set(kinds.flatMap((kind) => [...account(profile[kind]).keys()]))
-    const rows = [...stations].map((station) => {
-      return { station, spent: kinds.map((kind) => account(profile[kind]).get(station) ?? 0) }
+    const stages = new Set(kinds.flatMap((kind) => [...account(profile[kind]).keys()]))
+    const rows = [...stages].map((stage) => {
+      return { stage, spent: kinds.map((kind) => account(profile[kind]).get(stage) ?? 0) }
     })
     rows.sort((a, b) => (b.spent[0] ?? 0) - (a.spent[0] ?? 0))
     const sums = kinds.map((_, index) => rows.reduce((sum, { spent }) => sum + (spent[index] ?? 0), 0))
     return [
       '',
       `${title.padEnd(40)}${kinds.map((kind) => kind.padStart(12)).join('')}`,
-      ...[...rows, { station: 'in all', spent: sums }].map(({ station, spent }) => {
-        return `${station.padEnd(40)}${spent.map((one) => one.toFixed(1).padStart(12)).join('')}`
+      ...[...rows, { stage: 'total', spent: sums }].map(({ stage, spent }) => {
+        return `${stage.padEnd(40)}${spent.map((one) => one.toFixed(1).padStart(12)).join('')}`
       }),
     ]
   }
   const plain = kinds.map((kind) => profile[kind].cpu_us.toFixed(1).padStart(12)).join('')
   return [
-    ...table('CPU µs of an event', ({ stations }) => stations),
+    ...table('CPU µs per event', ({ stages }) => stages),
     `${'without the profiler'.padEnd(40)}${plain}`,
-    ...table('bytes allocated for an event', ({ allocated }) => allocated),
+    ...table('bytes allocated per event', ({ allocated }) => allocated),
   ]
 }
 
@@ -378,9 +380,9 @@ function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): str
   const { alone, beside } = single_p99_ms
   const lines = [
     `p99 of single events: ${median(alone).toFixed(1)} ms alone, ${median(beside).toFixed(1)} ms beside hostile callers`,
-    ...refusals.map((refusal) => `not answered as promised: ${refusal}`),
+    ...refusals.map((refusal) => `unexpected response: ${refusal}`),
     '',
-    `${'hostile callers'.padEnd(24)}${'requests'.padStart(10)}   what came of them`,
+    `${'hostile callers'.padEnd(24)}${'requests'.padStart(10)}   outcomes`,
   ]
   for (const [name, { requests, answers }] of Object.entries(callers)) {
     const counts = Object.entries(answers).map(([answer, count]) => `${answer}: ${whole(count)}`)
@@ -392,11 +394,11 @@ function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): str
 function postgresLines({ single, single_p99_ms, batch, limit, timeline_p99_ms, ...full }: PostgresFigures) {
   const { cairn, two_replicas, manual } = single
   return [
-    `single events a second: ${whole(median(cairn))} (p99 ${median(single_p99_ms.cairn).toFixed(1)} ms)`,
+    `single events per second: ${whole(median(cairn))} (p99 ${median(single_p99_ms.cairn).toFixed(1)} ms)`,
     `  two replicas: ${whole(median(two_replicas))}`,
     `  manual: ${whole(median(manual))} (p99 ${median(single_p99_ms.manual).toFixed(1)} ms)`,
-    `events a second in batches of 1,000: ${whole(median(batch))}; pg_limit: ${whole(median(limit))}`,
-    `full store: filled with ${whole(full.fill_events_per_s)} events a second`,
+    `events per second in batches of 1,000: ${whole(median(batch))}; pg_limit: ${whole(median(limit))}`,
+    `full store: filled at ${whole(full.fill_events_per_s)} events per second`,
     `  p99 of a customer's page under load: ${median(timeline_p99_ms.cairn).toFixed(1)} ms; bare: ${median(timeline_p99_ms.bare).toFixed(1)} ms`,
   ]
 }
@@ -407,10 +409,10 @@ function journeyLines(engine: string, figures: JourneyFigures) {
   const ms = (value: number) => `${value.toFixed(1)} ms`
   return [
     `reports of ${whole(enrolments)} customers on ${engine}:`,
-    `  p99 with nothing new ${ms(unchanged)}, after each event ${ms(changed)}, with filters ${ms(filtered)}`,
-    `  an event is in after ${ms(as_of_lag_ms)} at the most`,
+    `  p99 without new events ${ms(unchanged)}, after each event ${ms(changed)}, with filters ${ms(filtered)}`,
+    `  a report includes an event after ${ms(as_of_lag_ms)} at most`,
     `  p99 of single events: ${ms(median(single_p99_ms.alone))} alone, ${ms(median(single_p99_ms.while_reporting))} beside reports`,
-    `  counted anew in ${recompute_s.toFixed(1)} s; one statement reads the same in ${ordered_events_s.toFixed(1)} s`,
+    `  rebuilt in ${recompute_s.toFixed(1)} s; one statement reads the same events in ${ordered_events_s.toFixed(1)} s`,
   ]
 }
 
@@ -427,27 +429,27 @@ function exportLines(engine: string, { exported_s, bare_s, single_p99_ms }: Expo
 function refusedLines(engine: string, { requests_per_s, neighbour_p99_ms }: RefusedFigures) {
   const { accepted, one_in_ten } = requests_per_s
   const rates = ({ kept, not_kept }: { kept: number[]; not_kept: number[] }) =>
-    `${whole(median(kept))} with refusals kept, ${whole(median(not_kept))} without`
+    `${whole(median(kept))} with rejected requests kept, ${whole(median(not_kept))} without`
   const ms = (values: number[]) => `${median(values).toFixed(1)} ms`
   return [
-    `single events a second on ${engine}: ${rates(accepted)}; one in ten refused: ${rates(one_in_ten)}`,
-    `  p99 of ordinary senders beside a key whose events are stored ${ms(neighbour_p99_ms.stored)}, refused ${ms(neighbour_p99_ms.refused)}`,
+    `single events per second on ${engine}: ${rates(accepted)}; one in ten rejected: ${rates(one_in_ten)}`,
+    `  p99 of ordinary senders beside a key whose events are stored ${ms(neighbour_p99_ms.stored)}, rejected ${ms(neighbour_p99_ms.refused)}`,
   ]
 }
 
 function retentionLines(engine: string, figures: RetentionFigures) {
   const { events_per_s, single_p99_ms, aged_s, file_bytes } = figures
   const rates = ({ alone, while_ageing }: { alone: number[]; while_ageing: number[] }) =>
-    `${whole(median(alone))} alone, ${whole(median(while_ageing))} while others age`
+    `${whole(median(alone))} alone, ${whole(median(while_ageing))} while others expire`
   const lines = [
-    `single events a second on ${engine}: ${rates(events_per_s.single)}; in batches: ${rates(events_per_s.batch)}`,
-    `  p99 of single events ${median(single_p99_ms.alone).toFixed(1)} ms alone, ${median(single_p99_ms.while_ageing).toFixed(1)} ms while others age`,
-    `  all had gone after ${aged_s.toFixed(0)} s, with ${events_per_s.single.while_ageing.length} round(s) of windows in it`,
+    `single events per second on ${engine}: ${rates(events_per_s.single)}; in batches: ${rates(events_per_s.batch)}`,
+    `  p99 of single events ${median(single_p99_ms.alone).toFixed(1)} ms alone, ${median(single_p99_ms.while_ageing).toFixed(1)} ms while others expire`,
+    `  all were removed after ${aged_s.toFixed(0)} s, including ${events_per_s.single.while_ageing.length} round(s) of windows`,
   ]
   if (!file_bytes) return lines
   const megabytes = (bytes: number) => `${whole(bytes / 1e6)} MB`
   const { before, after } = file_bytes
-  return [...lines, `  the file: ${megabytes(before)}, and ${megabytes(after)} when as many had come instead`]
+  return [...lines, `  the file: ${megabytes(before)} before, ${megabytes(after)} after as many new events`]
 }
 
 function buildLines(engine: string, figures: BuildFigures) {
@@ -457,10 +459,10 @@ function buildLines(engine: string, figures: BuildFigures) {
   const { now, before } = figures.indexing_pause_ms
   const pause = (ms: number | null) => (ms === null ? 'unknown' : `${ms.toFixed(0)} ms`)
   return [
-    `on ${engine}, a second: single events ${both(single_per_s)}; initializations ${both(initialize_per_s)}`,
+    `on ${engine}, per second: single events ${both(single_per_s)}; initializations ${both(initialize_per_s)}`,
     `  events in batches ${both(batch_per_s.young)}; into a full store ${both(batch_per_s.full)}`,
     `  processor time of a single event in µs: ${both(single_cpu_us)}`,
-    `  bytes of an event: ${whole(bytes_per_event.now)} now, ${whole(bytes_per_event.before)} before`,
+    `  bytes per event: ${whole(bytes_per_event.now)} now, ${whole(bytes_per_event.before)} before`,
     `  longest wait for indexing: ${pause(now)} now, ${pause(before)} before`,
   ]
 }

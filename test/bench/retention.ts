@@ -10,23 +10,23 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
 
-/** Figures of a store all of whose events expire (`settings.storedEvents`) while as many arrive. */
+/** Figures of a store whose events (`settings.storedEvents`) all expire while others arrive. */
 export type RetentionFigures = {
-  /** Events per second, window by window: before anything has expired, and during the removal. */
+  /** Events per second, one number per window: before anything expires, and during the removal. */
   events_per_s: Record<'single' | 'batch', { alone: number[]; while_ageing: number[] }>
   single_p99_ms: { alone: number[]; while_ageing: number[] }
-  /** Number of windows during the removal, and its duration, windows included. */
+  /** Duration of the removal, including the windows during it. */
   aged_s: number
   /**
-   * Size of the file and its log: when the removal begins, and when as many events have arrived; null if there is no
-   * file.
+   * Size of the file and its log when the removal begins, and when as many events have arrived as were removed; null on
+   * PostgreSQL.
    */
   file_bytes: { before: number; after: number } | null
 }
 
 const DAY_MS = 86_400_000
 
-/** Age of the events when they expire; they are kept for half of it. */
+/** How far the clock of the first server is behind; later the journey keeps events for half of this. */
 const BEHIND_MS = 2 * DAY_MS
 
 /** Time limit of the removal. */
@@ -34,7 +34,7 @@ const AGED_WAIT_MS = 3_600_000
 
 type Options = { settings: Settings; watched: Watched }
 
-/** Measures on each engine how events are sent while others are removed by age. */
+/** Measures ingestion while other events expire, on each engine. */
 export async function measureRetention(
   folder: string,
   options: Options,
@@ -47,7 +47,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const hook = pathToFileURL(join(import.meta.dirname, 'clock-behind.js'))
   hook.searchParams.set('ms', String(BEHIND_MS))
   const store = await start('store', { environment: { NODE_OPTIONS: `--import=${hook}` } })
-  say(`${store.engine}: ${storedEvents} events of two days ago`)
+  say(`${store.engine}: filling a store with ${storedEvents} events of two days ago`)
   await initializeCustomers(store.server)
   await fill(store.server, storedEvents)
   await store.server.end()
@@ -72,14 +72,14 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
       await untilIndexed(server)
     }
   }
-  // Not counted, because code is being compiled.
+  // Not counted: V8 is still compiling.
   for (const kind of ['single', 'batch'] as const)
     sent += (await runLoad(server, window(kind, settings))).stored
   const opened = await openDatabase(store.databaseUrl, { create: false })
   if (!opened) throw new Error('there is no store')
   const isAgeing = async () => (await removals(opened.db)).length > 0
   for (let round = 1; round <= rounds; round += 1) {
-    say(`${store.engine}: events before others age, round ${round}`)
+    say(`${store.engine}: events before others expire, round ${round}`)
     await windows('alone')
   }
   const before = fileBytes(store)
@@ -88,15 +88,16 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   while (!(await isAgeing())) await pause(10)
   const began_ms = performance.now()
   for (let round = 1; round <= rounds && (await isAgeing()); round += 1) {
-    say(`${store.engine}: events while others age, round ${round}`)
+    say(`${store.engine}: events while others expire, round ${round}`)
     await windows('while_ageing')
   }
   while (await isAgeing()) {
-    if (performance.now() - began_ms > AGED_WAIT_MS) throw new Error('what has aged was not removed in time')
+    if (performance.now() - began_ms > AGED_WAIT_MS)
+      throw new Error('the expired events were not removed in time')
     await pause(100)
   }
   figures.aged_s = (performance.now() - began_ms) / 1000
-  say(`${store.engine}: as many events in the place of those that have aged`)
+  say(`${store.engine}: as many new events as have expired`)
   await fill(server, Math.max(1, Math.ceil((storedEvents - sent) / BATCH_EVENTS)) * BATCH_EVENTS)
   await watched.note(`retention, ${store.engine}`, server)
   await server.end()
@@ -111,7 +112,7 @@ function window(kind: 'single' | 'batch', { seconds, warmUpSeconds }: Settings) 
   return { kind, connections, messageIds: 'mixed', seconds, warmUpSeconds } as const
 }
 
-/** Sets for how many days the events of the journey are kept. */
+/** Sets the retention of the journey. */
 async function keepFor({ url, workspaces }: Server, retention_days: number) {
   const [workspace] = workspaces
   const reply = await fetch(`${url}/v1/journeys/${workspace?.journey_ids[0]}`, {
@@ -119,7 +120,7 @@ async function keepFor({ url, workspaces }: Server, retention_days: number) {
     headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
     body: JSON.stringify({ retention_days }),
   })
-  if (!reply.ok) throw new Error(`a time to keep events was answered ${reply.status}`)
+  if (!reply.ok) throw new Error(`setting the retention was answered with ${reply.status}`)
 }
 
 function fileBytes({ server: { file } }: OnEngine): number | null {

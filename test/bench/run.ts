@@ -33,7 +33,7 @@ async function main(settings: Settings) {
     killAll()
     rmSync(folder, { recursive: true, force: true })
   })
-  // Of the last minute, before anything is started: above about 0.3 other programs are running, and affect the figures.
+  // Load of the last minute, before anything is started. Above about 0.3, other programs are running and affect the figures.
   const [load_average = Number.NaN] = loadavg()
   const started = performance.now()
   const watched = new Watched()
@@ -72,7 +72,7 @@ async function main(settings: Settings) {
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-// So that the folder is removed and no process is left running.
+// Exit through the handler above, which removes the folder and ends all processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const settings = readSettings(argv.slice(2))
 if (settings) await main(settings)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 export type Settings = {
   rounds: number
-  /** Duration of each window, and of the load before it. */
+  /** Duration of each window; `warmUpSeconds` is the load before it. */
   seconds: number
   warmUpSeconds: number
   /** Events in the full store. */
@@ -10,9 +10,9 @@ export type Settings = {
   isQuick: boolean
   /** Duration of the hostile load. */
   soakSeconds: number
-  /** The only part to measure; without it the comparison with peers and the full store. */
+  /** The only part to measure; by default `peers` and `store`. */
   only: Part | undefined
-  /** Another checkout of Cairn with its packages installed, to compare with. */
+  /** Another checkout of Cairn to compare with, with its packages installed. */
   before: string | undefined
   /** The engines for measurements that run on each engine. */
   engines: readonly Engine[]
@@ -41,18 +41,24 @@ export type Engine = (typeof ENGINES)[number]
 
 const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE] [--before DIR]
 
-  --json FILE   write the ratios and what they are made of
-  --quick       a sketch: one round, short windows, a small store
-  --rounds N    1 to 9 (default: 3; 1 with --quick and for hostile callers)
-  --events N    in the full store, in thousands (default: 10,000; 300 with --quick)
-  --folder DIR  where stores are made and removed; on a real disk (default: the system's folder for temporary files)
-  --only PART   peers: compare with the peers only; store: measure the full store only; hostile: hostile callers beside
-                ordinary senders; postgres: the engine PostgreSQL and its peers; report: reports of a journey, on each
-                engine; profile: what an event costs at each station of its way;
-                export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
-                engine; retention: sending while others age, on each engine; builds: this checkout beside another
-  --engine ENGINE  sqlite or postgres: the one engine on which is measured what is measured on each
-  --before DIR  of the part builds: the other checkout, with its packages installed
+  --json FILE      also write the figures to this file
+  --quick          a rough run: one round, short windows, a small store
+  --rounds N       rounds, 1 to 9 (default: 3; 1 with --quick and for hostile callers)
+  --events N       events in full stores, in thousands (default: 10,000; 300 with --quick)
+  --folder DIR     where stores are created and removed; on a real disk (default: the system's temporary folder)
+  --engine ENGINE  sqlite or postgres: measure only this engine (default: both, where a part measures each)
+  --before DIR     another checkout to compare with, with its packages installed (with --only builds)
+  --only PART      measure one part (default: peers and store):
+                     peers      our server and its peers on SQLite
+                     store      full stores on SQLite
+                     hostile    ordinary senders beside hostile callers
+                     postgres   PostgreSQL and its peers
+                     report     journey reports, on each engine
+                     profile    the cost of an event, stage by stage
+                     export     exports of all events, on each engine
+                     refused    the cost of keeping rejected requests, on each engine
+                     retention  ingestion while old events expire, on each engine
+                     builds     this checkout against another one, on each engine
 `
 
 /** Parses the command line; undefined if it asks for help. */
@@ -82,12 +88,13 @@ export function readSettings(args: string[]): Settings | undefined {
   if (values.engine !== engine) throw new Error(`--engine must be one of ${ENGINES.join(', ')}`)
   const engines = engine ? [engine] : ENGINES
   if ((part === 'builds') !== (before !== undefined)) {
-    throw new Error('--only builds and --before belong together')
+    throw new Error('--only builds needs --before, and --before is only for it')
   }
   const rounds = Number(values.rounds ?? (isQuick || only === 'hostile' ? 1 : 3))
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 9) throw new Error('--rounds must be 1 to 9')
   const thousands = Number(values.events ?? (isQuick ? 300 : 10_000))
-  if (!Number.isInteger(thousands) || thousands < 1) throw new Error('--events must be a number of thousands')
+  if (!Number.isInteger(thousands) || thousands < 1)
+    throw new Error('--events must be a whole number of thousands')
   const common = {
     isQuick,
     json,

@@ -1,6 +1,6 @@
 import type { Server } from './processes.ts'
 
-/** The worst values of our servers: in each part of the run, and in all of it; null if they do not report them. */
+/** The worst values of our servers, in each part of the run and in the whole run; null if they are not reported. */
 export class Watched {
   readonly parts: Record<string, { rss_mb: number | null; indexing_pause_ms: number | null }> = {}
 
@@ -12,7 +12,7 @@ export class Watched {
     return greatest(Object.values(this.parts).map((part) => part.indexing_pause_ms))
   }
 
-  /** Reads a server's figures; call it before the server ends. */
+  /** Reads the figures of a server, which must still be running. */
   async note(part: string, server: Server): Promise<void> {
     const pause = await server.metric('cairn_indexing_pause_seconds_max')
     const before = this.parts[part]

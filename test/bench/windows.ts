@@ -11,17 +11,17 @@ export const CONNECTIONS = 64
 /** Time limit of indexing. */
 const INDEXED_WAIT_MS = 600_000
 
-/** Events that an idle store may leave unindexed; fewer are no burden. */
+/** Events that an idle store may leave unindexed; fewer than this do not affect figures. */
 const UNINDEXED_EVENTS = 10_000
 
-/** Our server on a new store whose customers are initialized. */
+/** Starts our server on a new store, and initializes the customers. */
 export async function startCairnWithCustomers(folder: string, breadth: Breadth = 'narrow'): Promise<Server> {
   const server = await startCairn(folder, { breadth })
   await initializeCustomers(server)
   return server
 }
 
-/** Creates the customers on a server, through its API. */
+/** Initializes the customers on a server, through its API. */
 export async function initializeCustomers(server: Server, customers = CUSTOMERS): Promise<void> {
   await runLoad(server, {
     kind: 'customers',
@@ -33,7 +33,10 @@ export async function initializeCustomers(server: Server, customers = CUSTOMERS)
   })
 }
 
-/** Batches for a while: events per second, number of acknowledged events, and the longest gap between responses. */
+/**
+ * Sends batches for one window.
+ * @returns events per second, the number of acknowledged events, and the longest gap between responses
+ */
 export async function batchWindow(
   server: Server,
   { messageIds, breadth = 'narrow' }: { messageIds: MessageIds; breadth?: Breadth },
@@ -50,23 +53,23 @@ export async function batchWindow(
   return { eventsPerSecond: requestsPerSecond * BATCH_EVENTS, stored, longestGap_ms }
 }
 
-/** Waits until indexing is complete, so that one window's leftovers do not burden the next. */
+/** Waits until indexing is complete, so that the work of one window does not slow down the next. */
 export async function untilIndexed(server: Server): Promise<void> {
   const deadline = performance.now() + INDEXED_WAIT_MS
   while (((await server.metric('cairn_unindexed_events')) ?? 0) >= UNINDEXED_EVENTS) {
-    if (performance.now() > deadline) throw new Error('the indexes were not filled in time')
+    if (performance.now() > deadline) throw new Error('the events were not indexed in time')
     await pause(100)
   }
 }
 
 /**
- * Number of events in a store.
- * @throws {Error} if it is less than acknowledged, or more than sent
+ * Counts the events in a store.
+ * @throws {Error} if there are fewer than `least` or more than `most`
  */
 export function expectStored(file: string, { least, most }: { least: number; most: number }): number {
   const count = countEvents(file)
   if (count < least || count > most) {
-    throw new Error(`a store holds ${count} events; ${least} were acknowledged`)
+    throw new Error(`a store contains ${count} events; ${least} were acknowledged`)
   }
   return count
 }

@@ -5,15 +5,15 @@ import { programsForTests } from '../../postgres/programs.ts'
 import { type PostgresServer, postgresUrl, startPostgresServer } from '../../postgres/server.ts'
 import { runSql } from '../../postgres/sql.ts'
 
-/** Settings of an operator with some gigabytes of memory; the rest are defaults. */
+/** Settings as on a machine with several gigabytes of memory; all others are defaults. */
 const MEMORY = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
-/** A separate PostgreSQL server with full durability. Autovacuum is on, because it is part of PostgreSQL's cost. */
+/** Starts a PostgreSQL server with full durability. Autovacuum is on, because it is part of PostgreSQL's cost. */
 export async function startBenchPostgres(): Promise<PostgresServer> {
   return await startPostgresServer(programsForTests(), { ...MEMORY, autovacuum: 'on' })
 }
 
-/** Runs work on a new database, with a new folder, and removes both afterwards. */
+/** Runs work with a new database and a new folder, and removes both afterwards. */
 export async function inDatabase(
   folder: string,
   postgres: PostgresServer,
@@ -28,7 +28,7 @@ export async function inDatabase(
   rmSync(inner, { recursive: true })
 }
 
-/** Creates an empty database, which is removed with its server at the latest. @returns its `DATABASE_URL` */
+/** Creates an empty database, which is removed with the server if not before. @returns its `DATABASE_URL` */
 export async function newBenchDatabase(postgres: PostgresServer): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`
   await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)

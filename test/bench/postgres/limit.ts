@@ -4,13 +4,13 @@ import { Client } from 'pg'
 import { ascendingIds } from '../../../server/domain/identifiers.ts'
 import { BATCH_EVENTS, CUSTOMERS, Events } from '../data.ts'
 
-/** Start options of the program, as JSON in its first argument: a database with our tables. */
+/** Start options of the program, as JSON in its first argument; the database has our tables. */
 export type LimitOptions = { databaseUrl: string; groups: number; connections: number }
 
 /**
- * The peer `pg_limit`: the upper limit set by PostgreSQL. Groups of 1,000 events of the same content go into our own
- * tables and indexes, one statement and one commit per group, without any check, several groups concurrently. All are
- * generated before, so that only the statements are timed. Prints `{"eventsPerSecond", "stored"}`.
+ * The peer `pg_limit`: the upper limit set by PostgreSQL. Groups of 1,000 events with the same content go into our own
+ * tables and indexes, with one statement and one commit per group, without any checks, several groups concurrently. All
+ * groups are generated beforehand, so that only the statements are timed. Prints `{"eventsPerSecond", "stored"}`.
  */
 const { databaseUrl, groups, connections }: LimitOptions = JSON.parse(argv[2] ?? '')
 

@@ -25,7 +25,8 @@ export type PostgresFigures = {
   batch: number[]
   limit: number[]
   /**
-   * Pages of customers' events during a load of single events: through Cairn, and the same query by a minimal client.
+   * The newest page of a customer's events, during a load of single events: through Cairn, and by a minimal client with the
+   * same query.
    */
   timeline_p99_ms: { cairn: number[]; bare: number[] }
   bytes_per_event: number
@@ -39,8 +40,8 @@ const GROUPS_A_SECOND = 40
 const LIMIT_CONNECTIONS = 4
 
 /**
- * Compares our server with peers on one PostgreSQL server with full durability, alternately, each on a new database,
- * and reads from a full one. PostgreSQL has all cores; our server and the peers have one, and the load another.
+ * Measures our server and the peers alternately, on one PostgreSQL server with full durability and each on a new database;
+ * then reads from a full one. PostgreSQL may use all cores; our server and the peers have one, and the load another.
  * @throws {Error} if a database does not contain what was acknowledged
  */
 export async function measurePostgres(folder: string, settings: Settings): Promise<PostgresFigures> {
@@ -117,7 +118,7 @@ async function measureRound({ folder, postgres, settings, figures, round }: Meas
   })
 }
 
-/** A full store: its size, and the time of a page of a customer's events under load. */
+/** Measures a full store: its size, and the time of a page of a customer's events under load. */
 async function measureFull({ folder, postgres, settings, figures }: Measured) {
   await inDatabase(folder, postgres, async (inner, databaseUrl) => {
     const { storedEvents, rounds, seconds, warmUpSeconds } = settings
@@ -158,7 +159,7 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
   })
 }
 
-/** A second server on the same database. It shares the first one's core. */
+/** Starts a second server on the same database and the same core. */
 async function replicaOf(server: Server, folder: string, databaseUrl: string): Promise<Server> {
   const replica = await restartCairn(server, folder, { ...UNLIMITED, DATABASE_URL: databaseUrl })
   return { ...replica, subjectsFile: server.subjectsFile }
@@ -172,6 +173,6 @@ async function expectStored(databaseUrl: string, results: { stored: number }[]) 
   await client.end()
   const acknowledged = results.reduce((sum, { stored }) => sum + stored, 0)
   if (Number(rows[0].count) !== acknowledged) {
-    throw new Error(`a database holds ${rows[0].count} events; ${acknowledged} were acknowledged`)
+    throw new Error(`a database contains ${rows[0].count} events; ${acknowledged} were acknowledged`)
   }
 }

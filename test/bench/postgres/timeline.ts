@@ -14,7 +14,7 @@ export type TimelineOptions = {
 
 export type TimelineResult = { p99_ms: number }
 
-/** A minimal client that repeatedly requests the newest page of a customer's events with our server's query. */
+/** A minimal client that repeatedly runs our server's query for the newest page of a customer's events. */
 const { databaseUrl, subjectsFile, seconds, warmUpSeconds }: TimelineOptions = JSON.parse(argv[2] ?? '')
 const [subject]: Subject[] = JSON.parse(readFileSync(subjectsFile, 'utf8'))
 const customers = subject?.customerIds.map((id) => TypeID.fromString(id).toUUID()) ?? []
