@@ -5,19 +5,19 @@ export type Fault = components['schemas']['Fault']
 type ProblemDetails = components['schemas']['Problem']
 
 /**
- * The one table of problems: the HTTP status, what the code means (the same every time) and, as `detail`, what to
- * change where the occurrence has nothing more exact to say. The contract lists the same codes.
+ * The table of all problems. Each code has an HTTP status, a `title` that is the same for every occurrence, and a default
+ * `detail` that says what to change. The contract lists the same codes.
  */
 export const problems = {
   invalid_request: {
     status: 400,
     title: 'The request does not match the contract',
-    detail: 'Correct what errors lists.',
+    detail: 'Correct the faults listed in errors.',
   },
   invalid_json: {
     status: 400,
     title: 'The body is not unambiguous JSON',
-    detail: 'Correct the JSON at the place that errors gives.',
+    detail: 'Correct the JSON at the position given in errors.',
   },
   malformed_request: {
     status: 400,
@@ -128,17 +128,17 @@ export const problems = {
     status: 404,
     title: 'No such rejected request',
     detail:
-      'Use the refusal_id of a listed one; they are kept for some days, and the oldest are removed first.',
+      'Use the refusal_id of a listed request; requests are kept for some days, and the oldest are removed first.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'The path does not have this method',
-    detail: 'Use one of the methods that the header Allow lists.',
+    title: 'The path does not support this method',
+    detail: 'Use one of the methods listed in the Allow header.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    detail: 'Send the head within 20 seconds and the whole request within 60, on a new connection.',
+    detail: 'On a new connection, send the headers within 20 seconds and the whole request within 60.',
   },
   customer_not_in_journey: {
     status: 409,
@@ -208,8 +208,7 @@ export const problems = {
   too_many_workspaces: {
     status: 409,
     title: 'You have reached the limit of workspaces per person',
-    detail:
-      'Use, rename or remove one of yours, or ask an operator of the server; cairn init creates any number.',
+    detail: 'Use, rename or remove one of yours, or ask an operator of the server; cairn init has no limit.',
   },
   workspace_name_required: {
     status: 409,
@@ -265,7 +264,7 @@ export const problems = {
   rate_limit_too_high: {
     status: 409,
     title: 'The rate limit is higher than members can set',
-    detail: 'Send a lower rate_limit, or ask an operator: cairn key create --rate-limit sets any.',
+    detail: 'Send a lower rate_limit, or ask an operator: cairn key create --rate-limit sets any rate.',
   },
   event_too_large: {
     status: 413,
@@ -275,7 +274,8 @@ export const problems = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    detail: 'Send less at once; the contract gives the limit of each operation, counted after decompression.',
+    detail:
+      'Send less per request. The contract has the limit of each operation; it applies after decompression.',
   },
   unsupported_media_type: {
     status: 415,
@@ -291,12 +291,12 @@ export const problems = {
   rate_limited: {
     status: 429,
     title: 'The rate limit is exceeded',
-    detail: 'Retry after the seconds that Retry-After gives.',
+    detail: 'Retry after the number of seconds in Retry-After.',
   },
   too_many_attempts: {
     status: 429,
     title: 'Too many attempts',
-    detail: 'Retry after the seconds that Retry-After gives.',
+    detail: 'Retry after the number of seconds in Retry-After.',
   },
   headers_too_large: {
     status: 431,
@@ -311,12 +311,12 @@ export const problems = {
   overloaded: {
     status: 503,
     title: 'The server is overloaded',
-    detail: 'Nothing was stored. Retry after the seconds that Retry-After gives.',
+    detail: 'Nothing was stored. Retry after the number of seconds in Retry-After.',
   },
   storage_unavailable: {
     status: 503,
     title: 'The storage is unavailable',
-    detail: 'Nothing was acknowledged. Retry after the seconds that Retry-After gives.',
+    detail: 'Nothing was acknowledged. Retry after the number of seconds in Retry-After.',
   },
   storage_full: {
     status: 503,
@@ -326,18 +326,18 @@ export const problems = {
   shutting_down: {
     status: 503,
     title: 'The server is stopping',
-    detail: 'Nothing was stored. Retry after the seconds that Retry-After gives.',
+    detail: 'Nothing was stored. Retry after the number of seconds in Retry-After.',
   },
 } as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
 
 /**
- * A reply lists at most this many faults (contract: `Problem.errors`), and fewer where the pointers are longer together:
- * those of a hundred faults under one endless name would take 200 KB. Who looks for faults stops when there are more.
+ * Maximum faults in a response (contract: `Problem.errors`), and maximum length of their pointers together: a hundred
+ * pointers that contain the same very long name would take 200 KB. Checks stop when there are more faults.
  */
 export const LISTED_FAULTS = 100
 const LISTED_LENGTH = 20_000
 
-/** Those that a reply lists. */
+/** The faults that a response lists. */
 export function listedFaults(faults: readonly Fault[]): readonly Fault[] {
   let length = 0
   const end = faults.findIndex(({ pointer = '' }, index) => {
@@ -347,25 +347,25 @@ export function listedFaults(faults: readonly Fault[]): readonly Fault[] {
   return end === -1 ? faults : faults.slice(0, end)
 }
 
-/** Whether there are more than a reply lists. */
+/** Whether there are more faults than a response lists, so that a check can stop. */
 export function areEnough(faults: readonly Fault[]): boolean {
   return listedFaults(faults).length < faults.length
 }
 
 export type ProblemOptions = {
-  /** What to change in this case; the table's text by default. Never holds what the caller sent. */
+  /** What to change in this case; by default the text in the table. It never contains anything that the caller sent. */
   detail?: string
-  /** Faults of form, for 400. */
+  /** The faults of a request that is rejected with 400. */
   faults?: readonly Fault[]
-  /** Headers that the reply needs, for example `Allow`. */
+  /** Headers of the response, for example `Allow`. */
   headers?: Readonly<Record<string, string>>
-  /** For the log alone. */
+  /** Only for the log. */
   cause?: unknown
-  /** The code under which the request is kept (`listRefusals`), where the sender is not told it. */
+  /** The code under which the request is kept (`listRefusals`), if it differs from the one that the sender gets. */
   keptAs?: ProblemCode
 }
 
-/** A refusal. Thrown anywhere on the way of a request, it becomes the reply. */
+/** An error that becomes the response, wherever it is thrown while a request is handled. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly status: number
@@ -388,7 +388,7 @@ export class Problem extends Error {
     this.headers = this.status === 503 ? { 'Retry-After': '1', ...headers } : headers
   }
 
-  /** The reply's body (RFC 9457). */
+  /** The body of the response (RFC 9457). */
   details(requestId: string): ProblemDetails {
     const { code, status, detail, faults } = this
     const errors = listedFaults(faults)

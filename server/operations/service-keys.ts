@@ -106,7 +106,7 @@ function assertMayGive(rate_limit: number | null, { allowed }: Context) {
   const { rateLimitMax } = allowed
   if (rate_limit === null || rateLimitMax === 0 || (rate_limit > 0 && rate_limit <= rateLimitMax)) return
   throw new Problem('rate_limit_too_high', {
-    detail: `Send a rate_limit from 1 to ${rateLimitMax}, or ask an operator: cairn key create --rate-limit sets any.`,
+    detail: `Send a rate_limit from 1 to ${rateLimitMax}, or ask an operator: cairn key create --rate-limit sets any rate.`,
   })
 }
 

@@ -128,8 +128,8 @@ describe('a path parameter', () => {
   )
 
   it.each([
-    ['%00', 'must not contain the character NUL'],
-    ['a%00b', 'must not contain the character NUL'],
+    ['%00', 'must not contain a NUL character'],
+    ['a%00b', 'must not contain a NUL character'],
     ['x'.repeat(256), 'must NOT have more than 255 characters'],
   ])('that is malformed is named: %s', async (text, detail) => {
     for (const [line, parameter] of [

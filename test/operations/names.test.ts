@@ -27,7 +27,7 @@ const REFUSED = [
   '\u0001',
 ]
 const GIVEN = ['.', ' a ', 'a\u200b', '\u200b山', '👩\u200d💻', '\u0301']
-const detail = 'must have a character that can be seen, and not the character NUL'
+const detail = 'must contain a visible character and no NUL character'
 
 describe('a name of white space or invisible characters only', () => {
   it('is refused for a customer, a journey and its steps, and a visible one is accepted', async () => {

@@ -8,7 +8,7 @@ export type ValidatorError = { path: string; message: string; errorCode?: string
 type Schema = { pattern?: string; format?: string; 'x-refusal'?: string }
 
 /**
- * Converts a fault to the form of the API. It contains nothing that the caller sent, except field names.
+ * Converts a fault to the API's form, which contains nothing that the caller sent except field names.
  * @param options.refusals texts that replace those of a pattern or format, see `refusalTexts`
  */
 export function faultOf(
