@@ -78,7 +78,7 @@ export type Tracker = {
 
   /**
    * Call it in the page's `pagehide` handler. It synchronously starts requests for the events without an outcome, which
-   * the browser finishes after the page is gone (up to 64 KiB and 64 requests at a time, shared by all clients on the
+   * the browser finishes after the page was closed (up to 64 KiB and 64 requests at a time, shared by all clients on the
    * page). Events share one request, so that they are stored in order and as many as possible fit. If the server
    * refuses that request for the shape of one event, such as an empty `event_id`, the others are lost with it: the page
    * is no longer there to send them one by one.

@@ -4,7 +4,7 @@
  * dist/redoc. The packages that this takes are development dependencies. If they are missing (`npm ci --omit=dev`), they
  * are installed into a temporary folder, which is removed afterwards.
  *
- * JavaScript, because the machine's own Node runs it where npm was told not to run package scripts.
+ * JavaScript, because the machine's own Node runs it if npm is set to run no package scripts.
  */
 import { spawnSync } from 'node:child_process'
 import {

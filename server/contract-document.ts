@@ -1,7 +1,7 @@
 import { load } from 'js-yaml'
 import type { components } from '../generated/contract.ts'
 
-/** What of an operation the server reads in the contract itself; the rest is in the generated types. */
+/** The parts of an operation that the server reads from the contract at run time; the rest is in the generated types. */
 export type DeclaredOperation = {
   security?: Record<string, unknown>[]
   requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: object } } }

@@ -18,7 +18,7 @@ const WAITING = 50
 /** Maximum waiting per known person, so that no one fills the lane. */
 const WAITING_OF_PERSON = 10
 
-/** Known callers go first, but after this many in a row one of the others has its turn. */
+/** Known callers go first, but after this many in a row one of the others is served. */
 const KNOWN_IN_A_ROW = 3
 
 /**
@@ -43,8 +43,8 @@ const OF_NOBODY = [
 
 /**
  * Hashes and verifies passwords on other threads, with load shedding in two lanes. A flood of sign-ins, from however
- * many networks, fills only the lane of unknown callers; there networks take turns (fair queuing), and the one with the
- * most waiting is refused first. Browsers that have signed in before, sessions and one-time links use the other lane.
+ * many networks, fills only the lane of unknown callers. There networks are served round-robin (fair queuing), and the one
+ * with the most waiting is refused first. Browsers that have signed in before, sessions and one-time links use the other lane.
  */
 export class Passwords {
   #running = 0

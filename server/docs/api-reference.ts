@@ -30,8 +30,8 @@ export const referenceSecurityPolicy = [
  * `''` for the first page. Links between them are relative, so that the same files work at `/docs/` and in any folder of a
  * static host.
  *
- * `problems` is where the `type` of a problem leads. Static hosts can only show a page from a folder, with a slash
- * after its name, and there relative links mean something else: hence each page again with a slash, as `problems/`.
+ * The `type` of a problem links to `problems`. Many static hosts serve a page only as a folder, with a slash after its name,
+ * where relative links resolve differently. So each page exists a second time with a slash, as `problems/`.
  */
 export function apiReference({ contract }: { contract: object }): ReadonlyMap<string, SiteFile> {
   const redoc = redocFiles()

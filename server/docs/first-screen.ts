@@ -9,8 +9,8 @@ type Operation = {
 }
 
 /**
- * The contract with what a reader looks for first, as Redoc shows it: the purpose, beside it the base URL, the header and
- * a request with its reply, and the version and the licence last.
+ * Returns the contract with an introduction for Redoc's first screen: the purpose; beside it the base URL, the header and a
+ * request with its response; the version and the licence last.
  * @param contract with samples of requests
  */
 export function withFirstScreen(contract: object): object {
@@ -23,7 +23,7 @@ export function withFirstScreen(contract: object): object {
   return { ...rest, info: { ...shown, version: '', description } }
 }
 
-/** Where the blocks stand is settled by reference.css. */
+/** Positioned by reference.css. */
 function firstRequest(paths: Contract['paths']): string {
   const { 'x-codeSamples': samples, responses } = operation(paths, 'createEvent')
   const curl = samples.find(({ label }) => label === 'curl')?.source ?? ''

@@ -1,22 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { escapeHtml, page } from './page.ts'
 
-/** An operator's guide, as render-guides.js makes it of a Markdown file in deploy/. */
+/** An operator's guide, rendered by render-guides.js from a Markdown file in deploy/. */
 export type Guide = {
   /** Its path below the site's folder. */
   name: string
-  /** In the navigation. */
+  /** Its label in the navigation. */
   label: string
   title: string
   headings: readonly { id: string; text: string }[]
-  /** With `@/` for the path to the site's folder. */
+  /** Contains `@/` in place of the path to the site's folder. */
   html: string
 }
 
-/** `npm run build` makes it. */
+/** Created by `npm run build`. */
 const file = new URL('../../dist/guides/guides.json', import.meta.url)
 
-/** In place of the guides, if they are not built: says what to do. */
+/** Shown if the guides are not built: says what to do. */
 const notBuilt: Guide = {
   name: 'operations',
   label: 'Operations',
@@ -37,7 +37,7 @@ type GuidePage = {
   guides: readonly Guide[]
 }
 
-/** The page of a guide, beside a navigation of all guides and of its own headings. */
+/** Returns the page of a guide, with a navigation of all guides and of its own headings. */
 export function guidePage(guide: Guide, { root, guides }: GuidePage): string {
   const entries = guides.map(({ name, label, headings }) => {
     if (name !== guide.name) return `<li><a href="${root}/${name}">${escapeHtml(label)}</a></li>`

@@ -12,7 +12,7 @@ type Page = {
   scripts?: readonly string[]
 }
 
-/** The header's entries, with the path of each below the site's folder. */
+/** The header's entries, each with its path below the site's folder. */
 const entries = {
   reference: { name: 'Reference', path: '' },
   guides: { name: 'Guides', path: 'operations' },

@@ -46,7 +46,7 @@ function contents({ heading, codes }: Group) {
   return `<div><strong>${heading}</strong><ul>${links.join('')}</ul></div>`
 }
 
-/** Codes with this many operations or more say nothing about any of them; the page leaves them out. */
+/** For codes that this many operations or more return, the page lists no operations: they say nothing specific. */
 const MANY_OPERATIONS = 10
 
 function explanations({ heading, codes }: Group, { root, answeredBy }: ProblemsPage) {

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 
-/** Where Redoc is: a development dependency, and for installations without those what `npm run build` has copied. */
+/** Where to find Redoc: it is a development dependency; for other installations `npm run build` copies it. */
 const places = ['../../node_modules/redoc', '../../dist/redoc'].map((folder) =>
   fileURLToPath(new URL(`${folder}/bundles/redoc.standalone.js`, import.meta.url)),
 )
 
-/** A stand-in for Redoc if neither exists: says what to do. */
+/** Used if Redoc is in neither place: says what to do. */
 const notBuilt = {
   script: `globalThis.Redoc = {
   init() {
@@ -38,14 +38,14 @@ export function redocFiles() {
   return {
     script: withoutSourceMap(bundle)
       .replace(blobWorker, () => 'new Worker("redoc-search.js"')
-      // The logo in the menu comes from another host. Redoc leaves out an image that fails to load.
+      // The logo in the menu comes from another host. Redoc omits an image that fails to load.
       .replace('https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,'),
     searchWorker: withoutSourceMap(searchWorker),
     licenses: licenses(dirname(path)),
   }
 }
 
-/** The source map is not part of the site: a browser with open developer tools would request it in vain. */
+/** The source map is not part of the site: browsers with open developer tools would request it and get 404. */
 function withoutSourceMap(script: string) {
   return script.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n')
 }

@@ -3,10 +3,10 @@
  *
  *   node server/docs/render-guides.js FOLDER [PACKAGES]
  *
- * writes FOLDER/guides.json: a list of guides with their name, label, title, headings and HTML. In it `@/` stands for the
- * path to the site's folder. PACKAGES is the folder whose node_modules has marked; by default this one.
+ * writes FOLDER/guides.json: a list of guides with their name, label, title, headings and HTML, in which `@/` stands for the
+ * path to the site's folder. PACKAGES is the folder whose node_modules contains the package `marked`; by default this one.
  *
- * JavaScript, because it is also run by the Node of the machine, where npm was told to run no scripts of packages.
+ * JavaScript, because the machine's own Node runs it if npm is set to run no package scripts.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
@@ -50,7 +50,7 @@ function render(name) {
       if (depth === 2) headings.push({ id, text })
       return `<h${depth} id="${id}">${depth === 1 ? html : `<a class="anchor" href="#${id}">${html}</a>`}</h${depth}>\n`
     },
-    // An operation and the code of a problem lead to what the reference says about them.
+    // Link operations and problem codes to the reference.
     codespan({ text }) {
       const code = `<code>${escapeHtml(text)}</code>`
       if (operations.has(text)) return `<a href="@/#operation/${text}">${code}</a>`

@@ -19,8 +19,8 @@ const ORIGIN = 'http://127.0.0.1:3000'
 const BASE_URL = `${ORIGIN}/v1`
 
 /**
- * The contract with samples for every operation (`x-codeSamples`, which Redoc shows): a request by curl and one by our
- * client, made from the contract's own examples, with a service key if the operation accepts one, otherwise with a session.
+ * Returns the contract with code samples for every operation (`x-codeSamples`, shown by Redoc): a request with curl and one
+ * with our client, based on the contract's examples. They use a service key if the operation accepts one, otherwise a session.
  */
 export function withSamples(contract: object): object {
   const { paths, components, security, ...rest } = contract as Contract

@@ -1,4 +1,4 @@
-/** Development: `npm run docs` writes the API reference as a static site to dist/docs, or to the folder it is given. */
+/** Development: `npm run docs` writes the API reference as a static site to dist/docs, or to the given folder. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { load } from 'js-yaml'

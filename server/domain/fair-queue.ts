@@ -2,15 +2,15 @@
 export type Owner = { workspaceId: string; caller: string }
 
 /**
- * A fair queue (round-robin, after Nagle's "On Packet Switches with Infinite Storage", RFC 970): workspaces take turns,
- * and within a workspace its callers do. However much one asks for, another waits for at most one turn of each. A
- * workspace has one turn at a time.
+ * A fair queue: it serves workspaces round-robin, and the callers within a workspace likewise (after Nagle's "On Packet
+ * Switches with Infinite Storage", RFC 970). However much one asks for, another waits for at most one item of each. At most
+ * one item per workspace is in progress.
  */
 export class FairQueue<Item extends { owner: Owner }> {
   readonly #limits: { perCaller: number; inAll: number }
-  /** Workspaces, and their callers in each, in the order of their turns. None of them is empty. */
+  /** Workspaces, and the callers in each, in round-robin order. None of them is empty. */
   readonly #waiting = new Map<string, Map<string, Set<Item>>>()
-  /** Workspaces that have their turn now. */
+  /** Workspaces with an item in progress. */
   readonly #busy = new Set<string>()
   #size = 0
 
@@ -34,7 +34,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     return true
   }
 
-  /** Removes an item before its turn; does nothing if it is no longer there. */
+  /** Removes a waiting item; does nothing if it is no longer waiting. */
   delete(item: Item): void {
     const { workspaceId, caller } = item.owner
     const callers = this.#waiting.get(workspaceId)
@@ -45,7 +45,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     if (callers.size === 0) this.#waiting.delete(workspaceId)
   }
 
-  /** Removes and returns the item whose turn is next. */
+  /** Removes and returns the next item, which is then in progress; undefined if none may start. */
   begin(): Item | undefined {
     for (const [workspaceId, callers] of this.#waiting) {
       const [first] = this.#busy.has(workspaceId) ? [] : callers
@@ -61,7 +61,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     return undefined
   }
 
-  /** Ends the turn of an item's workspace. */
+  /** Marks an item as finished, so that another one of its workspace may start. */
   end({ owner }: Item): void {
     this.#busy.delete(owner.workspaceId)
   }

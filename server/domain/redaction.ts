@@ -40,10 +40,10 @@ type Open = {
   value?: { start: number; end: number }
 }
 
-/** Characters read, at every level, since other work had its turn. */
+/** Characters read, at every level, since the last yield to other work. */
 type Effort = { characters: number }
 
-/** Maximum characters read before other work has its turn, plus one string: at worst 1 ms per 16 KiB of it. */
+/** Maximum characters read between two yields to other work, plus one string: at worst 1 ms per 16 KiB of it. */
 const SLICE_CHARACTERS = 8 * 1024
 
 /**

@@ -1,23 +1,23 @@
 /**
- * Whole numbers from 0 to 2^53 - 1 as bytes, seven bits in each from the lowest on, the eighth set where more follow
- * (LEB128). The byte 0 stands for the number 0 and nothing else.
+ * Varints (LEB128): whole numbers from 0 to 2^53 - 1. Each byte holds seven bits, the lowest first; its eighth bit is set if
+ * more bytes follow. A zero byte only ever encodes the number 0.
  */
 
-/** What a number takes at the most. */
+/** Maximum bytes per number. */
 export const NUMBER_BYTES = 8
 
 export class ByteWriter {
   readonly #bytes: Buffer
   length = 0
 
-  /** @param size the most that is written before `take` */
+  /** @param size maximum bytes written between two calls of `take` */
   constructor(size: number) {
     this.#bytes = Buffer.allocUnsafeSlow(size)
   }
 
   number(value: number): void {
     let rest = value
-    // Bit operations see 32 bits only.
+    // Bitwise operators work on 32 bits only.
     while (rest > 0x7fffffff) {
       this.#bytes[this.length++] = (rest % 128) | 128
       rest = Math.floor(rest / 128)
@@ -29,12 +29,12 @@ export class ByteWriter {
     this.#bytes[this.length++] = rest
   }
 
-  /** A number that may be negative, between -2^52 and 2^52. */
+  /** Writes a number between -2^52 and 2^52 (zigzag encoding). */
   signed(value: number): void {
     this.number(value < 0 ? -2 * value - 1 : 2 * value)
   }
 
-  /** A copy of what was written; begins anew. */
+  /** Returns a copy of what was written, and resets the writer. */
   take(): Buffer {
     const bytes = Buffer.from(this.#bytes.subarray(0, this.length))
     this.length = 0
@@ -50,7 +50,7 @@ export class ByteReader {
     this.#bytes = bytes
   }
 
-  /** How many bytes were read. */
+  /** Number of bytes read. */
   get position(): number {
     return this.#at
   }
@@ -84,7 +84,7 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
 
-  /** Goes behind the next number 0. */
+  /** Moves past the next number 0. */
   skipPastZero(): void {
     this.#at = this.#bytes.indexOf(0, this.#at) + 1
   }

@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Express {
     warnOfUnknownProxy(req.headers, address)
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
-    // Only reads go in turn: a client that pipelines many events wants them committed together (group commit).
+    // Only pipelined reads wait for each other: a client that pipelines events wants them committed together (group commit).
     if (req.method === 'GET') options.answers.inTurn(req, res, next)
     else next()
   })

@@ -2,7 +2,7 @@ import type { Owner } from '../domain/fair-queue.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 
 /**
- * Maximum concurrent exports. Each holds at most two slices in memory and is read in turns, so only their number is
+ * Maximum concurrent exports. Each holds at most two slices in memory and reads alternate with others, so only their number is
  * bounded.
  */
 const MOST = { ofCaller: 2, ofWorkspace: 4, inAll: 64 }

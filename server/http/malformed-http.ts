@@ -66,7 +66,7 @@ export function refuseMalformed(
     if (socket.readableEnded && request?.res.headersSent !== false) socket.destroySoon()
   })
 
-  // Answered by the app, which has the way of every refusal.
+  // Answered by the app, like every other rejection.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
 
   server.on('connect', ({ method }, socket) => {
@@ -88,11 +88,11 @@ export function refuseMalformed(
     else if (!request.res.headersSent) request.refuse(problem)
   }
 
-  /** @param told further fields of the log entry */
+  /** @param fields further fields of the log entry */
   function refuseConnection(
     socket: Socket,
     problem: Problem,
-    told: { method?: string | undefined; reason?: string },
+    fields: { method?: string | undefined; reason?: string },
   ) {
     const { status, code } = problem
     const request_id = randomUUID()
@@ -103,7 +103,7 @@ export function refuseMalformed(
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
     metrics.requestEnded({ operation: undefined, status, code, duration_ms: undefined })
-    log.info({ request_id, address, ...told, status, code })
+    log.info({ request_id, address, ...fields, status, code })
   }
 }
 

@@ -29,7 +29,7 @@ const PATIENCE_MS = 10_000
 const NOBODYS_BYTES = 4 * 1024 * 1024
 const NOBODYS_PATIENCE_MS = 5_000
 
-/** A body larger than this is parsed when it is its caller's turn: it takes a millisecond or more. */
+/** A body larger than this is queued for parsing (see `LoopScheduler`): it takes a millisecond or more. */
 const PARSED_AT_ONCE_BYTES = 64 * 1024
 
 /** Memory of a gunzip stream: a window of 32 KiB and as much again around it. */

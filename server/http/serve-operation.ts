@@ -70,7 +70,7 @@ export async function serveOperation(
 }
 
 /**
- * Authenticates the caller, waits for its turn, takes its rate, checks for overload, and reserves memory for the body.
+ * Authenticates the caller, queues if necessary, takes its rate, checks for overload, and reserves memory for the body.
  */
 async function admit(exchange: Exchange): Promise<Admitted> {
   const { route, req, res, options, releases } = exchange
@@ -121,8 +121,7 @@ async function perform(exchange: Exchange, admitted: Admitted, received: Receive
   const { identity, loop, rate, body, refused } = admitted
   const { checked, sent } = received
   try {
-    // Again, because the caller may have been removed, signed out or revoked while it sent its body or waited for its
-    // turn.
+    // Again, because the caller may have been removed, signed out or revoked while it sent its body or was queued.
     const caller = await identity.checkAfter(BELIEVED_MS)
     if (route.isFile) {
       releases.push(options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) }))

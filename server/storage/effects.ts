@@ -9,12 +9,12 @@ import {
 import type { Transaction } from './database.ts'
 
 /**
- * Who else must learn of a change: the cache of service keys in this process, the writer's cache of references (SQLite), and
- * the other replicas (PostgreSQL), which then look up their cached keys again.
+ * What must be notified of a change: `keys`, the cache of service keys in this process; `references`, the writer's cache of
+ * references (SQLite); `replicas`, the other servers (PostgreSQL), which then look up their cached keys again.
  */
 export type Effect = 'keys' | 'references' | 'replicas'
 
-/** The tables whose changes have effects. A key says of its workspace whether it protects its customers. */
+/** The effects of a change, per table. `workspaces` affects keys, because a cached key includes its customer protection. */
 const EFFECTS = {
   workspaces: ['keys', 'references', 'replicas'],
   service_keys: ['keys', 'replicas'],
@@ -32,9 +32,9 @@ export type WatchedTable = keyof typeof EFFECTS
 const declared = new WeakMap<RootOperationNode, readonly WatchedTable[]>()
 
 /**
- * Runs a statement of a transaction that declares its effects, instead of having them read from its tree: one that is written
- * in SQL and changes rows, or a change that nobody need learn of.
- * @param tables all that it changes of those that have effects
+ * Runs a statement of a transaction with declared effects, instead of deriving them from its syntax tree: for statements
+ * written in SQL that change rows, and for changes that need no notification.
+ * @param tables all tables with effects that it changes
  */
 export async function runDeclared<Row>(
   db: Transaction,
@@ -47,9 +47,9 @@ export async function runDeclared<Row>(
 }
 
 /**
- * The effects of a statement of a transaction.
- * @returns undefined where it must not change rows: it is a query, or is written in SQL and declares nothing. The engine
- *   says whether that is true.
+ * Returns the effects of a statement of a transaction.
+ * @returns undefined if the statement must not change rows: it is a query, or is written in SQL and declares nothing. The
+ *   engine checks that it does not.
  */
 export function effectsOf(query: RootOperationNode): readonly Effect[] | undefined {
   const tables = declared.get(query) ?? writtenTables(query)
@@ -58,7 +58,7 @@ export function effectsOf(query: RootOperationNode): readonly Effect[] | undefin
 
 const NONE: readonly Effect[] = []
 
-/** What a statement that declares nothing is refused with where it changes rows. */
+/** The error for a statement that changes rows and declares nothing. */
 export const UNDECLARED = 'a statement written in SQL changes rows and does not declare of which tables'
 
 function writtenTables(query: RootOperationNode): string[] | undefined {
@@ -73,7 +73,7 @@ function writtenTables(query: RootOperationNode): string[] | undefined {
     case 'DeleteQueryNode':
       return query.from.froms.flatMap(namesOf)
     default:
-      // It changes the schema, in a migration.
+      // Schema changes, in migrations.
       return []
   }
 }

@@ -28,8 +28,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 /**
- * Opens the store of a command, with or without running servers, and migrates its schema. Its transactions take turns
- * with those of the servers, which see its changes within a second.
+ * Opens the store of a command, with or without running servers, and migrates its schema. Its transactions and
+ * those of the servers run one after the other; servers see its changes within a second.
  * @param options.create whether to create the store if there is none
  * @returns undefined if there is none and it is not to be created
  */

@@ -60,7 +60,7 @@ export class Callers {
   }
 
   /**
-   * Checks a caller again inside a transaction. While it waited for its turn, the person may have been signed out,
+   * Checks a caller again inside a transaction. While the request was queued, the person may have been signed out,
    * removed or demoted, or the key revoked, by a request that was answered before this one changes anything.
    * @throws {Problem} 401 and 403, in this order
    */

@@ -4,13 +4,13 @@ import type { Logger } from 'pino'
 type ProxyWarningOptions = {
   trustedProxies: readonly string[]
   log: Logger
-  /** Whether the log may contain the address: a sender can pretend to be a proxy. */
+  /** Whether the log may contain the address: the sender may be a client that pretends to be a proxy. */
   logAddresses: boolean
 }
 
 /**
- * Makes a function that is called with every request and warns once that a proxy forwards them although none is configured:
- * all of its senders then share one address, in the audit log and for the limit on wrong passwords.
+ * Returns a function to call with every request. It warns once if a proxy forwards requests although none is configured: all
+ * clients behind it then share one address, in the audit log and for the limit on wrong passwords.
  */
 export function unknownProxyWarning({ trustedProxies, log, logAddresses }: ProxyWarningOptions) {
   let isDone = trustedProxies.length > 0

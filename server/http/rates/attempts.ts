@@ -151,7 +151,7 @@ function fail(
   const { free, longestWait_s } = allowances[name.by]
   const before = current(counts, name, now_ms)
   const failures = (before?.failures ?? 0) + count
-  // 0 and not `now_ms` if no wait applies: a clock that is set back would turn it into one.
+  // 0 and not `now_ms` if no wait applies: after a clock was set back, `now_ms` would mean a wait.
   const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
   const made: GuessCount = { failures, since_ms, until_ms }
   counts.put(name, made)

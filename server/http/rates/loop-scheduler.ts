@@ -9,7 +9,7 @@ const WINDOW_MS = 100
 /** Utilization of the event loop above which its time is shared. */
 const BUSY = 0.7
 
-/** A workspace takes turns if it uses this many times the average of the active ones. */
+/** A workspace must queue if it uses this many times the average of the active ones. */
 const FAR_ABOVE = 1.5
 
 /** Length of a slice of queued work. Between slices, requests of those who use less go first. */
@@ -22,7 +22,8 @@ const REQUEST_MS = 0.15
 const WAITING = { perCaller: 1_000, inAll: 5_000 }
 
 /**
- * The use of a workspace, or of all callers without a credential: in this window, and averages per window and per turn.
+ * The use of a workspace, or of all callers without a credential: in this window, and averages per window and per piece of
+ * work (`turn`).
  */
 type Use = { now_ms: number; turns: number; usual_ms: number; turn_ms: number }
 
@@ -33,15 +34,15 @@ type Waiting = { owner: Owner; resolve: () => void }
 
 /**
  * Shares the time of the event loop fairly. While it has time left, or only one workspace uses it, nobody waits.
- * Otherwise a workspace that uses far more than the others takes turns, and its callers among themselves; between two
- * slices of them all others are served. It is work-conserving: nothing waits while the loop is idle.
+ * Otherwise the work of workspaces that use far more than the others is queued fairly, by workspace and caller, and runs in
+ * slices; between two slices all other requests are served. It is work-conserving: nothing waits while the loop is idle.
  */
 export class LoopScheduler {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #uses = new Map<string, Use>()
   #windowEnds_ms = performance.now() + WINDOW_MS
   #utilization = performance.eventLoopUtilization()
-  /** Maximum use of a workspace per window without taking turns. */
+  /** Maximum use of a workspace per window without queuing. */
   #most_ms = Number.POSITIVE_INFINITY
   #isServing = false
 
@@ -51,7 +52,7 @@ export class LoopScheduler {
     return new LoopTime(this, owner)
   }
 
-  /** Called by `LoopTime` only. @returns a promise for the owner's turn, if it must wait */
+  /** Called by `LoopTime` only. @returns a promise that resolves when the owner may continue; undefined if it may now */
   turn(owner: Owner): Promise<void> | undefined {
     const use = this.#use(owner)
     use.turns += 1

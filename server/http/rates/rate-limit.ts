@@ -54,7 +54,7 @@ export class RateLimiter {
   /**
    * Takes the rest of a request that counts as `count` events, of which `take` has taken one; all or nothing. A request
    * larger than the burst passes if the bucket is full, and leaves it in debt.
-   * @param refusal what to charge if it is refused, see `charge`; a client that waits as long as it is told need not
+   * @param refusal what to charge if it is refused, see `charge`; a client that waits for `Retry-After` need not
    *   wait longer
    * @returns the current headers
    * @throws {Problem} `rate_limited` if too little is left

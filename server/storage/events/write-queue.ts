@@ -9,11 +9,11 @@ type Line<Item> = { items: Item[]; rows: number }
 const WAITING_ROWS = 40_000
 
 /**
- * Write queue with fair scheduling: units of a workspace are in order of arrival, and workspaces take turns. A
- * workspace that sends batch after batch neither delays the single event of another nor takes its place.
+ * Write queue with fair scheduling: units of one workspace in order of arrival, workspaces round-robin. A workspace that
+ * sends batch after batch neither delays the single event of another nor uses up its share of the queue.
  */
 export class WriteQueue<Item extends Queued> {
-  /** Per workspace, in the order of their turns. None is empty. */
+  /** Per workspace, in round-robin order. None is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #rows = 0
 
@@ -47,7 +47,7 @@ export class WriteQueue<Item extends Queued> {
     this.#rows += item.rows
   }
 
-  /** Takes the units of the next group commit: one per workspace in turn while they fit, at least one. */
+  /** Takes the units of the next group commit: one per workspace, round-robin, while they fit, and at least one. */
   take(mostRows: number): Item[] {
     const taken: Item[] = []
     let rows = 0
@@ -67,7 +67,7 @@ export class WriteQueue<Item extends Queued> {
   }
 
   /**
-   * Takes the units of the next group of the one workspace whose turn it is: as many as fit, at least one.
+   * Takes the units of the next group of a single workspace, the next one in order: as many as fit, at least one.
    * @param isBusy whether nothing can be taken from a workspace now
    */
   takeOfOne(mostRows: number, isBusy: (workspaceId: string) => boolean): Item[] {

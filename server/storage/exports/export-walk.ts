@@ -77,7 +77,7 @@ export async function* exportSlices(
   }
 }
 
-/** Retries of a slice that gets no turn before its deadline, for about a minute: half of an export would be useless. */
+/** Retries of a slice that does not start before its deadline, for about a minute: half of an export would be useless. */
 const ATTEMPTS = 12
 const PAUSE_MS = 500
 

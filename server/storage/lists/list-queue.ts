@@ -29,7 +29,7 @@ type Waiting = {
   reject: (error: Error) => void
 }
 
-/** Fair queue of list reads: workspaces take turns, and within each its callers; aborted reads are skipped. */
+/** Fair queue of list reads, by workspace and, within each, by caller; aborted reads are skipped. */
 export class ListQueue {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
@@ -47,7 +47,7 @@ export class ListQueue {
   }
 
   /**
-   * Reads for a list when it is its caller's turn. The turn ends when the read does, even if nobody waits for it any
+   * Queues a list read. Its workspace's next read starts only when this one has ended, even if nobody waits for it any
    * more.
    * @param read gets a signal that is aborted when nobody waits for it any more
    * @throws {Unavailable} `overloaded` if too much is waiting, or it is not finished by its deadline

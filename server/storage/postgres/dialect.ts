@@ -42,8 +42,8 @@ type PoolDialectOptions = {
  * Kysely over the pools. Statements outside a transaction can only read, each by itself; a transaction has a connection
  * of its own.
  *
- * Transactions are rare and short, and are written for a single writer: they count owners, or use a link once. So they
- * take turns among all replicas, and each statement sees what the previous turn has committed.
+ * Transactions are rare and short, and are written for a single writer: they count owners, or use a link once. So they run
+ * one after the other on all replicas, and each statement sees what the previous transaction has committed.
  */
 export class PoolDialect implements Dialect {
   readonly #options: PoolDialectOptions
@@ -70,8 +70,8 @@ export class PoolDialect implements Dialect {
 }
 
 /**
- * A transaction has the turn for migrations too. A session lock would not work through a pooler, and would end before
- * the commit.
+ * Migrations need no lock of their own, because transactions already run one after the other. A session lock would not
+ * work through a pooler, and would end before the commit.
  */
 class TurnAdapter extends PostgresAdapter {
   override async acquireMigrationLock() {}

@@ -14,10 +14,10 @@ import {
 import type { ListReader } from './reader/list-reader.ts'
 import type { WriteScheduler } from './writer/write-scheduler.ts'
 
-/** Denominator of an export's share of the time beside writes: the same thread makes its lines and answers senders. */
+/** Denominator of an export's share of the time beside writes: the same thread formats its lines and answers senders. */
 const PART = 3
 
-/** Events in PostgreSQL: written in groups (group commit), read in turns. */
+/** Events in PostgreSQL: written in groups (group commit), read through a fair queue. */
 export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler): EventStore {
   return {
     initializeCustomer: (workspaceId, customer, discretion) =>

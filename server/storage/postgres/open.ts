@@ -40,7 +40,7 @@ import { WriteScheduler } from './writer/write-scheduler.ts'
 
 /**
  * The connections of a process by purpose, with statement timeouts. Lookups for ingestion and sign-in never wait for a
- * list or a transaction. Transactions take turns among all replicas, so one connection is enough.
+ * list or a transaction. Transactions run one after the other on all replicas, so one connection is enough.
  */
 const POOLS = {
   lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 2_000 },

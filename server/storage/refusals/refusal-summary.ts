@@ -73,7 +73,7 @@ export function fieldOf(operation: string, [fault]: readonly Fault[]): string {
 /**
  * Summarizes the refusals of a span. Its rows are read twice, without what was sent: on SQLite 100,000 of them take the
  * low-priority thread of refusals 0.8 s, and 2 s if each has a field of its own.
- * @param db reads in turns with other lists
+ * @param db reads through the queue of lists
  * @param options.conditions further conditions
  * @param options.countsLeftOut whether to include what was left out: not if it is unknown whether it matches
  */

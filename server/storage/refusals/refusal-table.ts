@@ -41,7 +41,7 @@ export type RefusalTables = { refusals: RefusalRow }
 
 /** What an engine provides for refusals: a table separate from where ingestion writes. */
 export type RefusalTable = {
-  /** For lists, which take turns with those of other callers. Read-only. */
+  /** For lists, which are queued fairly with those of other callers. Read-only. */
   lists(reading: Reading): Kysely<RefusalTables>
   /** Compiles statements for `run`. */
   compiler: Kysely<RefusalTables>

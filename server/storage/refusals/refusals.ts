@@ -58,7 +58,7 @@ const CATCH_UP_MS = 1_000
 const SEARCHED_AT_ONCE = 100
 
 /**
- * Maximum characters redacted or searched before other work of the main thread has its turn: 1 ms, or 8 ms for the
+ * Maximum characters redacted or searched between two yields to other work of the main thread: 1 ms, or 8 ms for the
  * worst texts (only quotes).
  */
 const SLICE_CHARACTERS = 16 * 1024

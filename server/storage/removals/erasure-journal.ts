@@ -8,7 +8,7 @@ import type { Removal } from './removals.ts'
 
 type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
 
-/** Maximum per transaction: the transactions of all servers take turns, and none should wait long. */
+/** Maximum per transaction: the transactions of all servers run one after the other, and none should wait long. */
 const ERASED_AT_ONCE = 100
 
 /**

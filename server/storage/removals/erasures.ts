@@ -200,7 +200,7 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
 /** Maximum texts per statement, three parameters each. SQLite allows 32,766. */
 const LOOKED_UP_AT_ONCE = 500
 
-/** Maximum texts digested before other work of the main thread has its turn: 1 to 2 ms. */
+/** Maximum texts digested between two yields to other work of the main thread: 1 to 2 ms. */
 const DIGESTED_AT_ONCE = 125
 
 const CUSTOMER_TYPES = ['account', 'contact'] as const

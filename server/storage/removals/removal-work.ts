@@ -38,7 +38,7 @@ export type RemovalWorkOptions = {
 }
 
 /**
- * Processes removals slice by slice, taking turns between them. All its state is in the store, so it continues wherever
+ * Processes removals slice by slice, round-robin. All its state is in the store, so it continues wherever
  * and whenever a process has ended.
  */
 export class RemovalWork {

@@ -44,7 +44,7 @@ export type RemovedSlice = {
 /**
  * Records a removal, in the transaction that keeps anyone from adding data. It is processed in slices behind the
  * writes, and continues after a restart.
- * @param removal.place where the engine starts
+ * @param removal.place the engine's initial progress
  * @returns the removal_id
  */
 export async function insertRemoval(

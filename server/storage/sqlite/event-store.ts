@@ -66,7 +66,7 @@ export function sqliteEventStore(reader: Reader, scheduler: WriteScheduler, now:
       reader.countEvents({ kind: 'count', workspace_id, filter }, reading),
     async oldestReceived(workspace_id, filter, reading) {
       let page: Page = { limit: 1 }
-      // Each turn scans a maximum number of events, found by the indexes; other reads run in between.
+      // Each slice scans a maximum number of events, found by the indexes; other reads run in between.
       for (const until_ms = performance.now() + COUNTING_MS; performance.now() < until_ms; ) {
         const { bytes } = await list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading)
         const { data, next_cursor, caught_up_to }: ForwardPage = JSON.parse(decoder.decode(bytes))

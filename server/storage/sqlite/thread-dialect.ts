@@ -26,7 +26,7 @@ type ThreadDialectOptions = {
   onKeyChange?: () => void
 }
 
-/** Kysely over threads: outside a transaction only reads are possible; a transaction takes a turn of the writer. */
+/** Kysely over threads: outside a transaction only reads are possible; a transaction has the writer to itself. */
 export class ThreadDialect implements Dialect {
   readonly #options: ThreadDialectOptions
 
@@ -121,7 +121,7 @@ class ThreadConnection implements DatabaseConnection {
       await this.#scheduler.run({ sql, parameters: [] })
       this.#release()
     } catch (error) {
-      // Kysely rolls back after a failed COMMIT, in the same turn.
+      // Kysely rolls back after a failed COMMIT, before the writer is released.
       if (sql === 'ROLLBACK') this.#release()
       throw error
     }

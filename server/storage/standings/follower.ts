@@ -50,16 +50,16 @@ type FollowOptions = {
    * running.
    */
   onState?: (journey: Key, state: JourneyState) => void
-  /** Gives others a turn if it is time, because a slice may take seconds. Called between two pages. */
+  /** Yields to other work if it is time, because a slice may take seconds. Called between two pages. */
   turn?: () => Promise<void>
 }
 
-/** How long following continues before others get a turn. */
+/** How long following continues before it yields to other work. */
 const FOLLOW_MS = 20
 
 /**
  * Lets reports be answered, from committed standings, when a task has run long enough.
- * @param rest resolves when others have had their turn
+ * @param rest resolves when other work has run
  */
 export function turnsBeside(rest: () => Promise<void>): () => Promise<void> {
   let began_ms = performance.now()

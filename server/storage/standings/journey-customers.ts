@@ -7,7 +7,7 @@ import type { CustomerFilter } from './standings.ts'
 /** Limit of enrolments examined for one page. */
 export const LOOKED_AT = 10_000
 
-/** How many entries are read at a time; other work gets turns in between. */
+/** How many entries are read at a time; other work runs in between. */
 const READ_ENTRIES = 256
 
 /** A customer's standing in a journey. */

@@ -4,7 +4,7 @@ import type { StandingReader, TimesRow } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 import type { StandingFilter } from './standings.ts'
 
-/** How many pages are read at a time; other work gets turns in between. Counting them takes 3 ms. */
+/** How many pages are read at a time; other work runs in between. Counting them takes 3 ms. */
 const READ_PAGES = 512
 
 /** Memory budget for pages kept for the next walk: 1,300,000 enrolments of five steps. Further pages are read again. */

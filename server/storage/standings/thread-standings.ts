@@ -114,7 +114,7 @@ export class ThreadStandings<Other = never> implements Standings {
     return (await this.ask(query, reading)) as StandingsAnswers[Kind]
   }
 
-  /** Sends a query to the thread when the caller's turn comes, see `ListQueue`. */
+  /** Queues a query for the thread, see `ListQueue`. */
   protected ask(query: StandingsQuery | Other, reading: Reading): Promise<unknown> {
     return this.#listQueue.take(reading, (signal) => this.#answer(query, signal))
   }

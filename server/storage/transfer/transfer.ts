@@ -31,7 +31,7 @@ export class TargetNotEmpty extends Error {}
 
 /**
  * Copies a whole store, row by row, and verifies the copy at the end. After an interruption it resumes.
- * @param tell is called after some thousand rows
+ * @param tell reports progress, after some thousand rows
  * @returns rows by table
  * @throws {TargetNotEmpty} if the target contains anything but a part of the same copy
  * @throws {CopyDiffers} if source and copy differ at the end

@@ -9,8 +9,8 @@ import type { PackedEvents } from './packed-events.ts'
  * The order is that of the instants in identifiers (for customers, of creation), which every replica assigns by its own
  * clock. What is committed late, or by a clock that is behind, would thus appear where consumers have passed already.
  * The process that takes arrivals out of the queue, one at a time per workspace, therefore decides up to which instant
- * the order is closed (the watermark). What it has not taken by then is a late arrival, whose place is at the
- * current watermark. Nobody reads beyond the watermark. So completeness depends neither on sequences, nor on clocks,
+ * the order is closed (the watermark). What it has not taken by then is a late arrival, whose position is at
+ * the current watermark. Nobody reads beyond the watermark. So completeness depends neither on sequences, nor on clocks,
  * nor on how long a transaction takes anywhere on the server; if clocks differ by half a second, more events are late
  * arrivals, which cost a row each.
  */
@@ -53,7 +53,7 @@ export type Span = { first: string; last: string; isOld: boolean }
 
 type NewCustomer = { customer_id: string; created_ms: number }
 
-/** Records the places of what was taken, in the transaction that takes it. */
+/** Records the positions of what was taken, in the transaction that takes it. */
 export async function noteOrder(
   connection: Connection,
   workspace: string,
@@ -128,7 +128,7 @@ function isIn({ first, last, isOld }: Span, id: string): boolean {
 
 /** How far a workspace can be walked forward. */
 export type WalkEnd = {
-  /** The watermark: everything placed before it is complete. */
+  /** The watermark: everything before it is complete. */
   watermark_ms: number
   /** Everything acknowledged by then is before the watermark. */
   told_ms: number

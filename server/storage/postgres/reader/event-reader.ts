@@ -28,7 +28,7 @@ import { eventOf, type StoredEvent } from './stored-event.ts'
 const LOOKED_AT = 10_000
 
 type EventRow = StoredEvent & {
-  /** Its place in the order of arrival, if requested. */
+  /** Its position in the order of arrival, if requested. */
   order_ms?: number
   /** Also null if the event is beyond the page. */
   custom_variables: string | null
@@ -120,7 +120,7 @@ export async function readSlice(
     if (event) lines.addEvent(event)
     last = row
   }
-  // More follow, but one of them was removed, which left room for the first after the limit.
+  // More follow, but one of them was removed, so the first one after the limit fits.
   if (last && rows.length > limit) return lines.ending(orderPosition(last), { isLast: false })
   return lines.ending(early ?? end, { isLast: early === undefined })
 }
@@ -139,7 +139,7 @@ type Forward = {
 
 /**
  * Reads events in the order of arrival, see `ArrivalOrder`. An arrival that is still in the queue at a closed instant
- * will be a late arrival, whose place is elsewhere.
+ * will be a late arrival, whose position is elsewhere.
  */
 async function readForward(
   connection: Connection,
@@ -255,7 +255,7 @@ async function lateWalkEnd(
 }
 
 /**
- * Returns the identifier after which the events in regular places follow a position: its own, except for a late
+ * Returns the identifier after which events follow a position, late arrivals aside: its own, unless it is itself a late
  * arrival.
  */
 function uuidAt({ ms, id }: Position): string {
@@ -604,7 +604,7 @@ function textsOf(rows: readonly EventRow[], { page, references, positionOf, earl
     }
     if (!texts.add(event, position)) return texts.endingBehindLast()
   }
-  // More follow, but one of them was removed, which left room for the first after the page.
+  // More follow, but one of them was removed, so the first one after the page fits.
   if (rows.length > page.limit) return texts.endingBehindLast()
   return early ? texts.endingEarly(early) : texts.ending()
 }

@@ -9,7 +9,7 @@ import type { Connection } from '../connection/connection.ts'
 import { seenFromOutside } from '../connection/outages.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 
-/** Reads lists on connections of their own, in turns. A read that nobody waits for any more is cancelled. */
+/** Reads lists on separate connections, through a fair queue. A read that nobody waits for any more is cancelled. */
 export class ListReader {
   readonly #pool: Pool
   readonly #listQueue: ListQueue

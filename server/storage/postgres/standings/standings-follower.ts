@@ -20,7 +20,7 @@ import {
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
-/** Maximum time for recomputing pages before others have a turn. */
+/** Maximum time for recomputing pages before other work runs. */
 const REBUILD_MS = 50
 
 /** Edited steps are searched among journeys changed up to this long before the last change. */

@@ -37,7 +37,7 @@ const LOOK_MS = 300
 /** Wait before a failed run is repeated. */
 const RETRY_MS = 1_000
 
-/** Pause between two turns of recomputing, as long as a turn. */
+/** Pause between two slices of recomputing, as long as a slice. */
 const REBUILD_PAUSE_MS = 50
 
 /** Maximum time that a report waits for earlier arrivals. */
@@ -86,7 +86,7 @@ async function follow() {
   }
 }
 
-/** Does the pending work, one turn per workspace. @returns after how long to continue */
+/** Does the pending work, one slice per workspace. @returns after how long to continue */
 async function followAll(): Promise<number> {
   let pause_ms = LOOK_MS
   let failure: { error: unknown } | undefined
@@ -98,7 +98,7 @@ async function followAll(): Promise<number> {
         pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
       }
     } catch (error) {
-      // The other workspaces get their turns all the same.
+      // Continue with the other workspaces.
       failure = { error }
     }
   }

@@ -46,12 +46,12 @@ function allPlaces(length: number): Uint32Array {
   return places
 }
 
-/** Returns the places of events that were not removed before they were loaded again. */
+/** Returns the positions of events that were not removed before the segment was reloaded. */
 function placesOf({ length, customers }: Segment): Uint32Array {
   return allPlaces(length).filter((place) => customers[place] !== 0)
 }
 
-/** Returns the places of events with a message. */
+/** Returns the positions of events with a message. */
 function* messagesByKey({ length, keys }: Segment): Sorting {
   const places = allPlaces(length).filter((place) => keys[place] !== -1)
   return yield* sortedByNumber(places, keys.subarray(0, length))
@@ -68,10 +68,10 @@ function* byTime(segment: Segment): Sorting {
   return yield* sortedByNumber(placesOf(segment), since)
 }
 
-/** Yields between passes, and returns sorted places. */
+/** Yields between passes, and returns sorted positions. */
 type Sorting = Generator<void, Uint32Array>
 
-/** Sorts places by non-negative integers. */
+/** Sorts positions by non-negative integers. */
 function* sortedByNumber(places: Uint32Array, numbers: Float64Array): Sorting {
   const low = new Uint32Array(numbers.length)
   const high = new Uint32Array(numbers.length)
@@ -88,7 +88,7 @@ function* sortedByNumber(places: Uint32Array, numbers: Float64Array): Sorting {
 const DIGIT_BITS = 11
 
 /**
- * Sorts places by words with a stable radix sort: 65,536 in about a millisecond once compiled; Array.sort takes 15.
+ * Sorts positions by words with a stable radix sort: 65,536 in about a millisecond once compiled; Array.sort takes 15.
  * Between two yields it does half a digit, because the writer waits for it. Digits that are 0 everywhere are skipped.
  */
 function* sorted(places: Uint32Array, words: Uint32Array): Sorting {

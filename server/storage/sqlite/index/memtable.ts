@@ -132,7 +132,7 @@ export class Segment {
   times = new Float64Array(1024)
   /** Message keys; -1 for none. */
   keys = new Float64Array(1024)
-  /** Hash table with open addressing, by message key: the place of an event plus one. */
+  /** Hash table with open addressing, by message key: the position of an event plus one. */
   #slots = new Int32Array(4096)
 
   constructor(firstSeq: number) {

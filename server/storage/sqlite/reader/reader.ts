@@ -146,7 +146,7 @@ export class Reader {
   }
 
   /**
-   * Reads for a list when its caller's turn comes, see `ListQueue`. A statement that is running when the caller
+   * Queues a list read, see `ListQueue`. A statement that is running when the caller
    * disconnects is finished and its result dropped: the driver cannot interrupt a statement, and terminating the thread
    * would wait for it as well.
    */

@@ -17,7 +17,7 @@ type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) =>
 /**
  * The refusals of a store, in a separate file next to it. A flood of refusals therefore loads neither the writer nor
  * the write-ahead log that ingestion waits for; the file can be deleted at any time; and backups and copies do not
- * contain it, so that what customers sent is gone when its retention ends.
+ * contain it, so that what customers sent is deleted everywhere when its retention ends.
  *
  * Its thread starts with the first refusal, or the first request for refusals, and again if it has died.
  */

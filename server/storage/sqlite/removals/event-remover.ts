@@ -75,7 +75,7 @@ export class EventRemover {
     this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
   }
 
-  /** Removes the next events, or the next enrolments of a journey whose events are gone, and saves the progress. */
+  /** Removes the next events, or the next enrolments of a journey without events, and saves the progress. */
   slice(name: RemovalName): RemovedSlice {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
     if (!removal) return { rows: 0, isDone: true }

@@ -7,7 +7,7 @@ import { isBefore, TimelineCursor, type TimelineEntry } from '../index/timeline.
 import { keyOf, numberOf } from './keys.ts'
 
 /**
- * How many events are read at a time before others get a turn. For a time range the first chunk is small, because a
+ * How many events are read at a time before other work runs. For a time range the first chunk is small, because a
  * caller who needs one event usually finds it among the first.
  */
 const CHUNKS = { first: 256, firstOfRange: 4, growth: 8, greatest: 10_000 }
@@ -118,7 +118,7 @@ export class CustomerHistory implements History {
     for (const cursor of cursors) {
       // Most requests ask for a time after everything in older runs.
       if (cursor.run.greatest_at_ms < from.at_ms) continue
-      // A cursor already in use keeps its place: all its entries may have the same timestamp.
+      // A cursor already in use keeps its position: all its entries may have the same timestamp.
       if (!reading.cursors.has(cursor)) {
         cursor.seek(customer, from.at_ms)
         while (cursor.customer === customer && isBefore(cursor, from)) cursor.next()

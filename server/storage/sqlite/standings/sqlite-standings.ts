@@ -4,7 +4,7 @@ import { threadModule } from '../../threads/thread-module.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 
-/** One at a time: all reports take turns with the follower. */
+/** One at a time: reports alternate with the follower. */
 const READERS = 1
 
 /**

@@ -27,7 +27,7 @@ const MIB = 1024 * 1024
 const FLOOR_BYTES = 128 * MIB
 const FLOOR_PART = 0.1
 
-/** How long pages are rebuilt one after another before other work gets a turn. */
+/** How long pages are rebuilt one after another before other work runs. */
 const REBUILD_MS = 8
 
 /** How many journeys are checked for edited steps whenever the store has changed. */

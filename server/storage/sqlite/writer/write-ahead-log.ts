@@ -141,7 +141,7 @@ function truncate(connection: Connection) {
   try {
     connection.pragma('wal_checkpoint(TRUNCATE)')
   } catch {
-    // A full disk has no room for the checkpoint.
+    // A full disk has no space for the checkpoint.
   } finally {
     connection.pragma(`busy_timeout = ${BUSY_MS}`)
   }

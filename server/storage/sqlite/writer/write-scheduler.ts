@@ -47,7 +47,7 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
 
 /**
  * The main thread's side of the writer. Units that arrive while a group commits are queued and committed together next
- * (group commit); each is answered after its commit. A transaction of the main thread gets its turn between groups.
+ * (group commit); each is answered after its commit. A transaction of the main thread runs between groups.
  */
 export class WriteScheduler {
   readonly #thread: Worker
@@ -125,7 +125,7 @@ export class WriteScheduler {
     })
   }
 
-  /** Waits for a turn in which only the caller's statements run; the caller must call `release`. */
+  /** Waits until the writer is free, and reserves it for the caller's statements; the caller must call `release`. */
   acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
@@ -139,7 +139,7 @@ export class WriteScheduler {
     this.#schedule()
   }
 
-  /** Runs one statement in the caller's turn. */
+  /** Runs one statement. The caller must have acquired the writer. */
   async run(statement: Statement): Promise<{ rows: unknown[]; changes: number }> {
     const { result } = await this.#ask<'statement'>({ kind: 'statement', statement })
     if (!('failure' in result)) return result
@@ -148,7 +148,7 @@ export class WriteScheduler {
     throw error
   }
 
-  /** Removes a slice of a removal's events, in a turn of its own. @throws {Unavailable} */
+  /** Removes a slice of a removal's events, between groups. @throws {Unavailable} */
   async remove(removal: RemovalName): Promise<RemovedSlice> {
     const { slice } = await this.#inTurn(() => this.#ask<'removed'>({ kind: 'remove', removal }))
     if ('failure' in slice) throw errorOf(slice.failure)
@@ -188,7 +188,7 @@ export class WriteScheduler {
     await exited
   }
 
-  /** Requests of one turn of the event loop are committed together: each alone would cost an fsync. */
+  /** Requests of one iteration of the event loop are committed together: each alone would cost an fsync. */
   #schedule() {
     if (this.#scheduled || this.#busy) return
     this.#scheduled = true
@@ -199,7 +199,7 @@ export class WriteScheduler {
   }
 
   #next() {
-    // Consecutive turns must not starve ingestion. On close, accepted units go first.
+    // Consecutive transactions must not starve ingestion. On close, accepted units go first.
     const isForUnits = !this.#waiting.isEmpty && (this.#hadTransaction || this.#closed)
     const transaction = isForUnits ? undefined : this.#transactions.shift()
     this.#hadTransaction = transaction !== undefined
