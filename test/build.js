@@ -5,8 +5,9 @@ import { isBuilt, SERVER_SOURCES } from '../server/cli/built.js'
 import { processEnvironment } from '../server/config.ts'
 
 /**
- * What is built: the folder, the file in it that says when, and the program that builds it, up to the folder into which.
- * In JavaScript like what it shares with the command, which every Node reads.
+ * What is built: the folder; the file in it whose modification time is that of the build; and the program that builds it, with
+ * its arguments except the last one, the output folder. In JavaScript, like the module that it shares with the `cairn` command,
+ * because every Node can read it.
  */
 const built = [
   {
@@ -29,22 +30,22 @@ const built = [
   },
 ]
 
-/** Builds the administration interface, the server and the guides before a run, where one is missing or older than its sources. */
+/** Before a run, builds the administration interface, the server and the guides if they are missing or outdated. */
 export function setup() {
   for (const one of built) if (!isBuilt(join(one.folder, one.entry), one.sources)) build(one)
 }
 
 function build({ folder, entry, sources, program: [file, ...args] }) {
   const begun = new Date()
-  // Beside the old one, which another run may be testing; a rename puts it in place whole.
+  // Beside the old one, which another run may be testing; a rename then replaces it atomically.
   const temporary = `${folder}-${process.pid}`
   try {
-    // A process of its own: NODE_ENV, which vitest sets to test, would take React's development build.
+    // In a separate process: with NODE_ENV=test, which vitest sets, React's development build would be used.
     execFileSync(process.execPath, [join('node_modules', file), ...args, join(process.cwd(), temporary)], {
       env: { PATH: processEnvironment().PATH },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    // What changes while it is being built is not in it.
+    // Set to the start of the build, because changes during it are not included.
     utimesSync(join(temporary, entry), begun, begun)
     rmSync(folder, { recursive: true, force: true })
     renameSync(temporary, folder)

@@ -1,4 +1,4 @@
-// engines: none (the queues for passwords stand before the store)
+// engines: none (passwords are queued before the store is used)
 
 import { expect, it } from 'vitest'
 import { Passwords } from '../server/passwords.ts'

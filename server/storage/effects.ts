@@ -59,7 +59,7 @@ export function effectsOf(query: RootOperationNode): readonly Effect[] | undefin
 const NONE: readonly Effect[] = []
 
 /** The error for a statement that changes rows and declares nothing. */
-export const UNDECLARED = 'a statement written in SQL changes rows and does not declare of which tables'
+export const UNDECLARED = 'a statement written in SQL changes rows but does not declare the tables'
 
 function writtenTables(query: RootOperationNode): string[] | undefined {
   switch (query.kind) {

@@ -100,11 +100,11 @@ type Screen = {
   /** Its path in app.tsx; '' for the index. */
   route: string
   name: string
-  /** Opens it, and waits until what it reads is there. */
+  /** Opens it, and waits until its data is shown. */
   open: (options?: OpenOptions) => Promise<Page>
-  /** What it looks like after something was done on it, and in rarer cases; in this order, on the page of the screen. */
+  /** Further states of the screen, after an action or in rarer cases; reached in this order on one page. */
   states?: State[]
-  /** Its first visit is measured: all of it in each coding, or the interface itself before a chart is in sight. */
+  /** Measures the size of a first visit: everything in each coding, or the interface before a chart is visible. */
   measured?: 'in each coding' | 'before a chart'
   hasTabs?: boolean
 }
@@ -115,7 +115,7 @@ type State = {
   refusals?: string[]
   /** Brings the page into this state. */
   reach: (page: Page) => Promise<void>
-  /** Leaves what is open above the page. */
+  /** Closes what is open above the page. */
   leave?: (page: Page) => Promise<void>
 }
 
@@ -135,7 +135,7 @@ async function inWorkspace(
   return page
 }
 
-/** Goes to another address of the interface as its links do, without loading anything anew. */
+/** Navigates within the interface as its links do, without a page load. */
 async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate((path) => {
     history.pushState(null, '', path)
@@ -143,7 +143,7 @@ async function follow(page: Page, path: string): Promise<void> {
   }, `/admin${path}`)
 }
 
-/** Closes what is open above the page, also where one lies over another. */
+/** Closes everything that is open above the page, also one layer above another. */
 async function closeLayers(page: Page): Promise<void> {
   const layers = page.locator('[role=menu], [role=listbox], [role=dialog]').filter({ visible: true })
   for (let left = await layers.count(); left > 0; left = await layers.count()) {
@@ -477,7 +477,7 @@ const screens: Screen[] = [
   },
 ]
 
-/** States that a page has from its beginning. */
+/** States that a page has when it is opened. */
 const statesOfTheirOwn: Pick<Screen, 'name' | 'open'>[] = [
   {
     name: 'setup-link-that-does-not-work',
@@ -503,7 +503,7 @@ const statesOfTheirOwn: Pick<Screen, 'name' | 'open'>[] = [
   },
 ]
 
-/** The menus and lists of choices already checked on earlier screens. */
+/** The menus and lists of options already checked on earlier screens. */
 const layersSeen = new Set<string>()
 
 describe('Every screen', () => {
@@ -513,7 +513,7 @@ describe('Every screen', () => {
     expect(screens.map(({ route }) => route)).toEqual(routes.filter((path) => path !== 'w/:workspaceId'))
   })
 
-  // One visit for all of it: to open a page takes longer than to look at it.
+  // One visit for all of it: opening a page takes longer than inspecting it.
   it.each(screens)(
     'is accessible and never too wide, in light and dark and in every state, and small in a first visit: $name',
     async ({ name, open, states = [], measured, hasTabs }) => {
@@ -714,32 +714,35 @@ describe('The color scheme', () => {
   })
 })
 
-/** The bound of a first visit, and what it has at least: else nothing was measured. */
+/** Checks the size limit of a first visit, and a minimum, below which nothing was measured. */
 function expectSmall(bytes: number) {
   expect(bytes).toBeLessThan(250_000)
   expect(bytes).toBeGreaterThan(50_000)
 }
 
-/** What the page has asked for since it was opened, itself included. */
+/** Everything that the page has requested since it was opened, including itself. */
 function loadedUrls(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type).map(({ name }) => name)),
   )
 }
 
-/** The paths of the files of the interface among them. */
+/** The paths of the interface's files among them. */
 async function loadedFiles(page: Page): Promise<string[]> {
   const paths = (await loadedUrls(page)).map((url) => new URL(url).pathname)
   return [...new Set(paths)].filter((path) => path.startsWith('/admin/'))
 }
 
-/** How many bytes a file of the interface is by gzip, as the server sends it. */
+/** The size of a file of the interface as the server sends it with gzip, in bytes. */
 function sizeOf(path: string): number {
   const file = `dist${path}`
   return [`${file}.gz`, file].filter((file) => existsSync(file)).map((file) => statSync(file).size)[0] ?? 0
 }
 
-/** Fails where all of a first visit is large by a coding, or not in it. Without TLS browsers do not ask for brotli. */
+/**
+ * Fails if a first visit is too large in a coding, or not sent in it. Requests the files itself, because browsers do not
+ * accept brotli without TLS.
+ */
 async function expectSmallIn(coding: string, urls: string[], headers: Record<string, string>) {
   let total = 0
   const files = new Set<string>()
@@ -758,7 +761,7 @@ async function expectSmallIn(coding: string, urls: string[], headers: Record<str
 }
 
 describe('A first visit', () => {
-  it('is told to run no script but Cairn’s own', async () => {
+  it('may run only Cairn’s own scripts, by its Content-Security-Policy', async () => {
     for (const path of ['/admin/', '/admin/sign-in', '/admin/w/wsp_1/journeys']) {
       const policy = (await fetch(`${cairn.url}${path}`)).headers.get('content-security-policy') ?? ''
       const directives = new Map(
@@ -774,7 +777,7 @@ describe('A first visit', () => {
   })
 })
 
-/** Tabs stand in one row on a phone, all in sight, and scroll where it is narrower still. */
+/** Checks that tabs are in one row, all visible on a phone, and scroll on a narrower screen. */
 async function expectTabsInOneRow(page: Page) {
   const rows = () =>
     page.locator('.tabs, [role=tablist]').evaluateAll((rows) =>
@@ -796,7 +799,7 @@ describe('Loading', () => {
     ['journeys', 'Journeys'],
     ['customers', 'Customers'],
     ['events', 'Events'],
-  ])('is told, and moves nothing on the page: %s', async (screen, name) => {
+  ])('is announced, and moves nothing on the page: %s', async (screen, name) => {
     const page = await inWorkspace(screen, table(name), {
       async prepare(page) {
         const session = await page.context().newCDPSession(page)

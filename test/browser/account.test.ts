@@ -95,7 +95,7 @@ describe('The account', () => {
 describe('The workspace switch', () => {
   const menu = (page: Page) => page.getByRole('button', { name: /^Workspace / })
 
-  it('lets an owner make a workspace, and opens it', async () => {
+  it('lets an owner create a workspace, and opens it', async () => {
     const page = await open('journeys', ['409 POST /v1/workspaces'])
     await menu(page).click()
     await page.getByRole('menuitem', { name: 'Create workspace…' }).click()

@@ -37,7 +37,7 @@ async function violationsOf(page: Page, options: axe.RunOptions, parts: Parts): 
   const { violations } = await page.evaluate(
     async ({ options, parts }) => {
       const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-      // What it would load in advance is for the orientation of a screen and for media: rules that we do not ask for, and
+      // What it would preload is for rules about screen orientation and media, which we do not use, and
       // that have nothing to look at here.
       return await axe.run(parts ?? document, { resultTypes: ['violations'], preload: false, ...options })
     },

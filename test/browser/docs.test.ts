@@ -29,7 +29,7 @@ const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
 const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
 )
-/** What operators read, by its name below the site. */
+/** The operator's guides, by name below the site. */
 const guides = readdirSync('deploy').flatMap((file) => {
   if (!file.endsWith('.md') || file === 'README.md') return []
   const markdown = readFileSync(join('deploy', file), 'utf8')
@@ -41,7 +41,7 @@ const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
 const everyHost = ['the server', 'a static host'] as const
 type Host = (typeof everyHost)[number]
 
-/** Parts of the reference that have every kind of element between them: to look at all of it takes axe half a minute. */
+/** Parts of the reference that together have every kind of element: axe takes half a minute for all of it. */
 const everyKind = [
   'header',
   '.menu-content',
@@ -152,7 +152,7 @@ describe('The API reference', () => {
     expect(texts.at(-1)).toMatch(/^Version \S+ · MIT licence · openapi.json$/)
   })
 
-  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
+  it.each(everyHost)('requests only its own files, on %s', async (host) => {
     expect(requested.get(await openedReference(host))?.toSorted()).toEqual([
       '',
       'icon.svg',
@@ -177,7 +177,7 @@ describe('The API reference', () => {
     await search.fill('')
   })
 
-  it('unfolds replies and shows their examples', async () => {
+  it('expands responses and shows their examples', async () => {
     const page = await openedReference('the server')
     const operation = page.locator('[id="operation/createEvent"]')
     await operation.getByRole('button', { name: /^409/ }).click()
@@ -186,7 +186,7 @@ describe('The API reference', () => {
     await operation.getByText('"/docs/problems#journey_not_found"').waitFor()
   })
 
-  it('shows a request by curl and by the client for every operation', async () => {
+  it('shows a request with curl and one with the client for every operation', async () => {
     const page = await openedReference('the server')
     // All at once: each query traverses all of a large page.
     const shown: Record<string, Record<string, string>> = {}
@@ -251,7 +251,7 @@ describe('The API reference', () => {
     expect(await structureViolations(await openedReference('the server'))).toEqual([])
   })
 
-  // The schemes differ in colors alone; a narrow window has the same operations one below the other.
+  // The schemes differ only in colors; a narrow window has the same operations, one below the other.
   it.each([
     [1280, 'light', colorViolations],
     [1280, 'dark', colorViolations],
@@ -270,7 +270,7 @@ describe('The API reference', () => {
     expect(await violations(page, [...everyKind])).toEqual([])
     await page.screenshot({ path: join('dist', 'screenshots', `docs-${width}-${colorScheme}.png`) })
     const explained = await open('the server', 'problems', { viewport: { width, height: 800 }, colorScheme })
-    // In light it is looked at for all else.
+    // The light scheme is checked for everything else.
     const inScheme = colorScheme === 'dark' ? colorViolations : axeViolations
     expect(await inScheme(explained), 'problems').toEqual([])
     await page.setViewportSize(ordinary)
@@ -334,7 +334,7 @@ describe('The API reference', () => {
     await expect.poll(top).toBeLessThan(0)
   })
 
-  it('leads from a problem to the operations that answer it', async () => {
+  it('links a problem to the operations that return it', async () => {
     const page = await open('the server', 'problems#message_id_conflict')
     await page.locator(':target').getByRole('link', { name: 'createEvent', exact: true }).click()
     await expect.poll(() => page.url()).toBe(`${sites['the server']}#operation/createEvent`)
@@ -366,7 +366,7 @@ describe('The API reference', () => {
     expect(targets).toEqual(expected)
   })
 
-  it('leads from the reference to the problems and back', async () => {
+  it('links from the reference to the problems and back', async () => {
     const host = 'a static host'
     const page = await openedReference(host)
     const site = page.getByRole('navigation', { name: 'Site' })
@@ -402,7 +402,7 @@ describe('The API reference', () => {
 })
 
 describe("The operator's guides", () => {
-  it.each(everyHost)('are beside the reference, each with a way to the others, on %s', async (host) => {
+  it.each(everyHost)('are beside the reference, each with links to the others, on %s', async (host) => {
     const page = await open(host, 'problems')
     await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Guides' }).click()
     const shown = page.getByRole('navigation', { name: 'Guides' }).locator('a[href$="/operations"]')
@@ -436,7 +436,7 @@ describe("The operator's guides", () => {
     },
   )
 
-  it.each(everyHost)('have no link that leads nowhere, on %s', async (host) => {
+  it.each(everyHost)('have no broken link, on %s', async (host) => {
     const ids = new Map<string, Set<string>>()
     const links: string[] = []
     for (const name of ['problems', ...guides.map(({ name }) => name)]) {
@@ -481,10 +481,10 @@ describe("The operator's guides", () => {
   })
 })
 
-/** A sign that is drawn, by the text of what it belongs to, with its color and that of its ground. */
+/** A drawn symbol, by the text of its element, with its color and that of its background. */
 type Sign = { of: string; color: string; ground: string }
 
-describe('A sign of the API reference', () => {
+describe('A symbol in the API reference', () => {
   it.each(['light', 'dark'] as const)('has enough contrast: chevrons and others, %s', async (colorScheme) => {
     const page = await openedReference('the server')
     await page.emulateMedia({ colorScheme })

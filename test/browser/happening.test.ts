@@ -180,7 +180,7 @@ describe('Events', () => {
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'burst' }))
     const notice = page.getByText('Showing a sample')
     const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
-    // Continues for as long as one turn of the page takes.
+    // Repeats until the page's next poll.
     while (!(await notice.isVisible())) await client.createEvents({ body: { events } })
     await page.getByText(/0 rejected since/).waitFor()
     await notice.waitFor({ state: 'hidden' })
@@ -202,7 +202,7 @@ describe('Events', () => {
     const page = await open('events')
     await expect.poll(() => names(page)).toHaveLength(50)
     await event(id, 'after')
-    // The second turn shows that nothing is missed.
+    // The second poll shows that nothing is missed.
     await expect.poll(async () => (await names(page))[0]).toBe('after')
     await event(id, 'later')
     await expect.poll(async () => (await names(page))[0]).toBe('later')

@@ -362,7 +362,7 @@ describe('a journey', () => {
     expect(await storedEventIds()).toEqual(['signed_up', 'invited', 'contract_signed'])
   })
 
-  it('reports at each step what is missing', async () => {
+  it('reports missing values at each step', async () => {
     const { page } = await openJourney()
     // Lower than the form. The save bar covers no step while nothing is edited, and never the focused one.
     await page.setViewportSize({ width: 1280, height: 500 })

@@ -87,7 +87,7 @@ function field(place: Page | Locator, name: string): Locator {
 }
 
 describe('An invitation', () => {
-  it('gives a link once, with which someone new becomes a member', async () => {
+  it('shows its link once, and with it a new person becomes a member', async () => {
     const email = newEmail()
     const page = await open(owner, 'members')
     await page.getByRole('button', { name: 'Invite' }).click()
@@ -364,7 +364,7 @@ describe('Members', () => {
 })
 
 describe('A member', () => {
-  it('who is removed learns it with the next request, and whom to ask', async () => {
+  it('who is removed is informed at the next request, and whom to ask', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()
@@ -410,7 +410,7 @@ describe('A member', () => {
   })
 })
 
-describe('A member who has forgotten the password', () => {
+describe('A member who forgot the password', () => {
   it('gets a new one by a link that is shown once, and is signed in with it', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const page = await open(owner, 'members')

@@ -51,7 +51,7 @@ describe('The interface leads into the API reference', () => {
     await target.getByText(problems.last_owner.title).waitFor()
     expect(explained.url()).toBe(`${cairn.url}/docs/problems#last_owner`)
     await expect.poll(async () => (await target.boundingBox())?.y).toBeLessThan(200)
-    // What was begun stays in the page behind it.
+    // The page behind it keeps what was entered.
     await dialog.getByRole('alert').waitFor()
   })
 })

@@ -347,7 +347,7 @@ describe('The report of a journey', () => {
     await page.getByRole('heading', { name: 'Funnel', exact: true }).waitFor()
   })
 
-  it('is recomputed when the steps are changed, and tells who did not reach the new ones', async () => {
+  it('is recomputed when the steps are changed, and shows who did not reach the new ones', async () => {
     const own = await cairn.workspace()
     const hers = await signUp(cairn, own, 'owner')
     const { client, journey_id } = own
@@ -534,7 +534,7 @@ describe('A chart', () => {
     await region.getByRole('button', { name: 'Show as table' }).click()
     const rows = await cellsOf(region.getByRole('table'))
     expect(rows.at(-1)?.slice(1, 3)).toEqual(['3', '3 (100%)'])
-    // Who came the day before yesterday at the latest has hardly had the time to pay.
+    // Customers who entered since the day before yesterday have hardly had the time to pay.
     expect(rows.slice(0, 3).map((cells) => cells.at(-1))).toEqual(['not yet', 'not yet', 'not yet'])
   })
 

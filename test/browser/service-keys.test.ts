@@ -217,7 +217,7 @@ describe('a new publishable key', () => {
     expect((await storedKeys())[0]?.allowed_origins).toEqual(['https://app.example.com'])
   })
 
-  it('reports at the fields what is missing, and takes an expiry and a rate of its own', async () => {
+  it('reports missing values at their fields, and accepts an expiry and a rate limit', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', '')
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()

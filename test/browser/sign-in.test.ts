@@ -77,7 +77,7 @@ describe('Signing in', () => {
     await heading(page, 'You are not a member of any workspace').waitFor()
   })
 
-  it('reports what is missing before it sends anything', async () => {
+  it('reports missing values before it sends anything', async () => {
     const page = await openAdministration({ cairn, path: '/sign-in', refusals: [nobody] })
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Enter your email').waitFor()

@@ -86,7 +86,7 @@ describe('a retry for a person', () => {
     expect(arrivals[1]?.headers).toMatchObject({ 'x-workspace-id': 'wsp_1' })
   })
 
-  it('repeats a read as often as retries says', async () => {
+  it('repeats a read up to `retries` times', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'overloaded'))
 
     const { error } = await createPersonClient({ baseUrl, retries: 1 }).getSession()

@@ -142,7 +142,7 @@ describe('a retry', () => {
     expect(arrivals).toHaveLength(5)
   })
 
-  it('happens as often as retries says', async () => {
+  it('happens up to `retries` times', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'overloaded'))
 
     await createClient({ baseUrl, serviceKey, retries: 1 }).createEvent({ body: event })

@@ -287,7 +287,7 @@ describe('an event', () => {
     expect(variables).toEqual({ cart: ['tea', 'coffee'] })
   })
 
-  it('that cannot be serialized rejects, and takes no place in the queue', async () => {
+  it('that cannot be serialized rejects, and is not queued', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored], { queueLimit: 1 })
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
@@ -449,7 +449,7 @@ describe('an aborted signal', () => {
 })
 
 describe('the queue', () => {
-  it('holds 1000 events without an outcome and refuses the next one, until there is room', async () => {
+  it('holds 1000 events without an outcome and refuses the next one, until one has an outcome', async () => {
     const { answer, letGo } = held(problem(404, 'journey_not_found'))
     const { tracker, arrived } = await trackerOnScript([answer, initialized, stored])
     const outcomes = Array.from({ length: 1000 }, () => tracker.track('opened'))
@@ -646,7 +646,7 @@ describe('handOver', () => {
     expect(arrived()).toEqual(['initialize', 'opened + signed_up'])
   })
 
-  it('leaves out what was aborted', async () => {
+  it('omits what was aborted', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     await tracker.initialization()
     const controller = new AbortController()

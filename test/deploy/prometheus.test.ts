@@ -41,7 +41,7 @@ function metricsIn(expression: string): string[] {
 }
 
 describe('the rules for Prometheus', () => {
-  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s asks for metrics that there are', (_, expr) => {
+  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s uses only metrics that exist', (_, expr) => {
     expect([...names]).toEqual(expect.arrayContaining(metricsIn(expr)))
   })
 
@@ -76,7 +76,7 @@ describe('the dashboard for Grafana', () => {
     expect([...names]).toEqual(expect.arrayContaining([...new Set(asked)]))
   })
 
-  it.skipIf(!hasPrograms('promtool'))('asks in PromQL', () => {
+  it.skipIf(!hasPrograms('promtool'))('has valid PromQL queries', () => {
     const file = join(temporaryFolder(), 'dashboard.yaml')
     const recorded = expressions.map((expr, index) => ({ record: `panel:${index}`, expr }))
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }))

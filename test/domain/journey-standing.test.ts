@@ -156,7 +156,7 @@ describe('a standing', () => {
   })
 })
 
-describe('what a standing asks for', () => {
+describe('the look-ups of a standing', () => {
   it('is nothing if events arrive in the order of their steps, or move steps to earlier instants', () => {
     const asked: EarliestEvent[] = []
     let standing = enrolled('account', 0)

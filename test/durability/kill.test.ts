@@ -42,7 +42,7 @@ async function answer(client: Client, { events }: Sent): Promise<{ ids: string[]
   return { ids: data.results.map(({ id }) => id ?? ''), duplicate: data.duplicate }
 }
 
-/** Sends one request after another until the server is gone. */
+/** Sends one request after another until the server has died. */
 async function sendUntilGone(client: Client, next: () => Sent, onAnswer: () => void) {
   while (true) {
     const sent = next()

@@ -1,4 +1,4 @@
-// engines: sqlite (the queues for passwords stand before the store)
+// engines: sqlite (passwords are queued before the store is used)
 
 import { expect, it, vi } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'

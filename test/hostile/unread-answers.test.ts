@@ -48,7 +48,7 @@ it('holds bounded memory for sixty clients that request pages and read none of t
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)
 })
 
-it('disconnects those that do not read their responses, and counts them', async () => {
+it('disconnects clients that do not read their responses, and counts them', async () => {
   const { server } = await startTarget()
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSilently(server)))
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))

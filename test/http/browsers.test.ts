@@ -57,7 +57,7 @@ describe('a preflight', () => {
     expect(reply.headers.get('access-control-allow-headers')).toBe('*, authorization')
   })
 
-  it('is answered whatever it asks for and whatever it carries', async () => {
+  it('is answered, whatever it requests and contains', async () => {
     for (const headers of [
       {},
       { ...preflight, 'access-control-request-method': 'DELETE' },

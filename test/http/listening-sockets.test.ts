@@ -32,7 +32,7 @@ async function listening() {
 }
 
 describe('the sockets of a server', () => {
-  // Other systems have one socket, from which one connection is accepted per turn.
+  // Other systems have one socket, from which one connection is accepted per iteration of the event loop.
   it.runIf(process.platform === 'linux')(
     'accept several new connections per iteration of the event loop',
     async () => {

@@ -31,7 +31,7 @@ async function work(scheduler: LoopScheduler, owner: Owner, time_ms: number) {
 }
 
 describe('a busy event loop', () => {
-  it('makes the workspace that uses most take turns, and no other', async () => {
+  it('makes only the workspace that uses most wait', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
     expect(scheduler.begin(modest).next()).toBeUndefined()
@@ -50,7 +50,7 @@ describe('a busy event loop', () => {
       order.push(caller)
     })
     await nextRound()
-    // Each turn has taken some ten milliseconds, so a slice contains one of them.
+    // Each piece of work has taken some ten milliseconds, so a slice contains one of them.
     expect(order.length).toBeLessThan(waiting.length)
     await Promise.all(waiting)
     expect(order).toEqual(['key_1', 'key_2', 'key_1', 'key_2', 'key_1'])

@@ -421,7 +421,7 @@ describe('a publishable key', () => {
     expect((await initialize('2001:db8:0:2::1')).status).toBe(200)
   })
 
-  it('uses up nothing of others for what is refused because it does not exist', async () => {
+  it('charges only their sender for events about things that do not exist', async () => {
     const [one, other] = [newAddress(), newAddress()]
     for (const code of [404, 404]) expect((await unknown(one)).status).toBe(code)
     const rejected = await (await batch(one, 90)).json()
@@ -489,7 +489,7 @@ describe('a body without effect', () => {
     expect((await read(key)).status).toBe(200)
   })
 
-  it('counts little if the rate limit is reached, so that a client that waits as told is accepted', async () => {
+  it('counts little if the rate limit is reached, so that a client that waits for Retry-After is accepted', async () => {
     const { event, workspace } = await customerInJourney(cairn)
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 20 })
     const body = batch(Array(30).fill({ ...event, custom_variables: 'x'.repeat(10_000) }))

@@ -350,8 +350,8 @@ describe('an outage', () => {
   })
 })
 
-describe('what is remembered of guesses', () => {
-  it('takes the same memory however long the names are', async () => {
+describe('the memory for guesses', () => {
+  it('is the same however long the names are', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
     const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))

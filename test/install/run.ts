@@ -156,7 +156,7 @@ describe('a release', () => {
     await whileServing(serve, folder, hasItsPages)
   })
 
-  it('is made of the next version by the same command, and what is tested of versions holds there', async () => {
+  it('of the next version is made by the same command, and passes the tests of versions', async () => {
     const next = join(root, 'next')
     const [major] = version.split('.').map(Number)
     mkdirSync(next)

@@ -340,7 +340,7 @@ describe('an export that nobody reads', () => {
     return { read }
   }
 
-  it('takes one of two places per caller and four per workspace', async () => {
+  it('takes one of two slots per caller and four per workspace', async () => {
     const { workspace, sendLarge } = await newSender()
     await sendLarge()
     const callers = [
@@ -356,7 +356,7 @@ describe('an export that nobody reads', () => {
       const refused = await cairn.fetch('/events/export', { headers })
       expect([refused.status, (await refused.json()).code]).toEqual([503, 'overloaded'])
     }
-    // Refused because all places are taken, which is not an error of the server.
+    // Refused because all slots are taken, which is not an error of the server.
     const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503), withPatience)
     expect(line).toMatchObject({ code: 'overloaded' })
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])

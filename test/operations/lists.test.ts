@@ -76,7 +76,7 @@ describe('listEvents', () => {
     expect(namesOf((await client.listCustomerEvents({ path: { customer_id } })).data)).toEqual([named])
   })
 
-  it('keeps its place while events arrive', async () => {
+  it('keeps its position while events arrive', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     for (let count = 0; count < 4; count += 1) await workspace.client.createEvent({ body: event })
     const before = (await workspace.client.listEvents()).data?.data ?? []

@@ -230,7 +230,7 @@ describe('somebody with several workspaces', () => {
     )
   })
 
-  it('need not name the only one, and is told if another one is named', async () => {
+  it('need not name the only one, and gets an error for another one', async () => {
     const { workspace, owner } = await newWorkspace()
     const { workspace: other } = await newWorkspace()
     expect((await owner.client().listJourneys()).response.status).toBe(200)

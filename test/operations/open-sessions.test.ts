@@ -62,7 +62,7 @@ async function statusOf({ fetch }: Session): Promise<number> {
 }
 
 describe("a person's sessions", () => {
-  it('are listed with when they began, were used and will end, the last used first, and which is the current one', async () => {
+  it('are listed, the last used first, with their start, last use and end, and with the current one marked', async () => {
     const first = await newSession(FIREFOX)
     now += 30 * MINUTE_MS
     const second = await newSession()

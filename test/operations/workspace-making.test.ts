@@ -39,7 +39,7 @@ async function workspacesOf(by: SignedUp) {
 
 const MADE = expect.stringMatching(/^wsp_/)
 
-describe('a workspace that an owner makes', () => {
+describe('a workspace that an owner creates', () => {
   it('is owned only by its creator, and is empty', async () => {
     const { workspace, owner } = await newOwner()
     const name = randomUUID()

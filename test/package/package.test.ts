@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe('the installed package', () => {
-  it('brings openapi-fetch and nothing that runs at installation or is native', () => {
+  it('depends on openapi-fetch only, and on nothing that is native or runs at installation', () => {
     const manifest = JSON.parse(readFileSync(join(project, 'node_modules/cairn-client/package.json'), 'utf8'))
     expect(Object.keys(manifest.dependencies)).toEqual(['openapi-fetch'])
 
@@ -223,7 +223,7 @@ const machines: Node[] = (processEnvironment().PATH ?? '')
   .filter(({ version }) => Number(version.match(/^v(\d+)/)?.[1]) >= 20)
 
 describe('the package runs', () => {
-  it('on a Node that no package has installed', () => {
+  it('on a Node that was not installed by a package', () => {
     expect(machines, 'Node 20 or later on PATH, outside of node_modules').not.toEqual([])
   })
 

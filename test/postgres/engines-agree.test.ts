@@ -16,7 +16,7 @@ import { newDatabase } from './databases.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 
-/** So few of each that steps often use the same one. Besides these there is one that does not exist. */
+/** Few journeys and customers, so that steps often use the same ones; in addition, each has one that does not exist. */
 const JOURNEYS = 2
 const CUSTOMERS = 3
 const HOUR_MS = 3_600_000
@@ -78,8 +78,8 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 async function open(url: string, clock: Clock): Promise<Storage> {
   const nothing = () => {}
-  const told = { onKeyChange: nothing, onOutsideChange: nothing, onDeath: nothing }
-  const storage = await openStorage({ url, now: () => clock.ms, ...told })
+  const callbacks = { onKeyChange: nothing, onOutsideChange: nothing, onDeath: nothing }
+  const storage = await openStorage({ url, now: () => clock.ms, ...callbacks })
   onTestFinished(storage.close)
   return storage
 }

@@ -14,7 +14,7 @@ import { ownServer } from './own-server.ts'
 import { postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
-/** The number of connections that deploy/postgres.md tells operators to reserve. */
+/** The number of connections that operators must reserve, according to deploy/postgres.md. */
 const CONNECTIONS = 21
 
 describe('a command that is for files', () => {
@@ -32,21 +32,24 @@ describe('a command that is for files', () => {
 })
 
 describe('a role that may not create tables', () => {
-  it.each(['serve', 'migrate'])('is reported by cairn %s, with the GRANT that helps', async (command) => {
-    const server = await ownServer()
-    const owner = postgresUrl(server.folder)
-    await runSql(owner, 'CREATE ROLE cairn LOGIN')
-    await runSql(owner, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
-    const databaseUrl = `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`
-    const refused = await spawnCairn([command], { environment: { DATABASE_URL: databaseUrl } }).ended
-    expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toMatch(
-      /^cairn: .*permission denied for schema public\. .*GRANT USAGE, CREATE ON SCHEMA/,
-    )
-    await runSql(owner, 'GRANT USAGE, CREATE ON SCHEMA public TO cairn')
-    const { code, stderr } = await runCairn(['migrate'], { environment: { DATABASE_URL: databaseUrl } })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  })
+  it.each(['serve', 'migrate'])(
+    'is reported by cairn %s, with the GRANT statement to run',
+    async (command) => {
+      const server = await ownServer()
+      const owner = postgresUrl(server.folder)
+      await runSql(owner, 'CREATE ROLE cairn LOGIN')
+      await runSql(owner, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+      const databaseUrl = `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`
+      const refused = await spawnCairn([command], { environment: { DATABASE_URL: databaseUrl } }).ended
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr).toMatch(
+        /^cairn: .*permission denied for schema public\. .*GRANT USAGE, CREATE ON SCHEMA/,
+      )
+      await runSql(owner, 'GRANT USAGE, CREATE ON SCHEMA public TO cairn')
+      const { code, stderr } = await runCairn(['migrate'], { environment: { DATABASE_URL: databaseUrl } })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    },
+  )
 })
 
 describe('a role and a database whose names a URL may have to encode', () => {
@@ -71,7 +74,7 @@ describe('a role and a database whose names a URL may have to encode', () => {
 })
 
 describe('the connections of a server', () => {
-  it('are no more than deploy/postgres.md says, whatever waits for them, and are reported', async () => {
+  it('are no more than deploy/postgres.md says, whatever waits for one, and are reported', async () => {
     const databaseUrl = await newDatabase()
     const cairn = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(cairn)

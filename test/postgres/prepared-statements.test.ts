@@ -49,7 +49,7 @@ it('has one name for a statement in every session, whatever was prepared before'
   expect(await nameOf(before, other)).not.toBe(name)
 })
 
-it('replans what was planned for a small table, as it grows', async () => {
+it('plans a statement again as its table grows', async () => {
   const connection = await openConnection(await newDatabase())
   await connection.run('CREATE TABLE numbers (n int PRIMARY KEY) WITH (autovacuum_enabled = off)')
   await connection.run('INSERT INTO numbers VALUES (1); ANALYZE numbers')
@@ -76,7 +76,7 @@ it('prepares nothing behind a pooler', async () => {
   expect(await preparedIn(connection)).toEqual([])
 })
 
-it('continues without if an unrecognised pooler switches to another session', async () => {
+it('stops preparing statements if an unrecognised pooler switches to another session', async () => {
   const connection = await openConnection(await newDatabase())
   const run = async (n: number) => (await connection.run('SELECT $1::int AS n', [n])).rows
   expect(await run(1)).toEqual([{ n: 1 }])
@@ -86,7 +86,7 @@ it('continues without if an unrecognised pooler switches to another session', as
   expect(await preparedIn(connection)).toEqual([])
 })
 
-it('continues without if another client has taken the name of a statement', async () => {
+it('runs a statement unprepared if another client has taken its name', async () => {
   const url = await newDatabase()
   const [connection, other] = [await openConnection(url), await openConnection(url)]
   const run = async (on: Connection) => (await on.run('SELECT $1::int AS n', [1])).rows

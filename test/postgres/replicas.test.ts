@@ -34,7 +34,7 @@ async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<St
 }
 
 describe('two replicas', () => {
-  it('store each message once, on whichever of them it arrives', async () => {
+  it('store each message once, even if both receive it', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     for (let round = 0; round < 20; round += 1) {
@@ -76,7 +76,7 @@ describe('two replicas', () => {
     expect(outcomes.filter((outcome) => 'created' in outcome && outcome.created)).toHaveLength(1)
   })
 
-  it('list what was stored before a walk began once, whatever their clocks say and others store', async () => {
+  it('list every event that was stored before a walk began once, whatever their clocks say and others store', async () => {
     const [first, second] = (await replicas({
       clocks: [Date.now, () => Date.now() - 60_000],
     })) as [Store, Store]
@@ -155,7 +155,7 @@ describe('two replicas', () => {
     expect(again.own).toEqual([...first.own, ...rest.own])
   })
 
-  it('give followers what is committed late (late arrivals)', async () => {
+  it('give followers events that are committed late (late arrivals)', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     const { workspace_id } = subject
@@ -179,14 +179,14 @@ describe('two replicas', () => {
     expect(all.rows.map((event) => event.id)).toEqual([...meanwhile, id])
   })
 
-  it('apply within a second what one of them has revoked', async () => {
+  it('apply a revocation by one of them within a second', async () => {
     const databaseUrl = await newDatabase()
     const first = await startCairnForTest({ databaseUrl })
     const second = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(first)
     const client = second.client(workspace.secret_key)
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
-    // With the statements of an operation of the first server, but not with its rights.
+    // With the same statements as an operation of the first server, but without running that operation.
     await runSql(
       databaseUrl,
       `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';
@@ -195,7 +195,7 @@ describe('two replicas', () => {
     await vi.waitUntil(async () => (await client.listEvents()).response.status === 401, withinASecond)
   })
 
-  it('do not trust a key that cannot be confirmed for a second', async () => {
+  it('do not trust a key once it could not be confirmed for a second', async () => {
     const databaseUrl = await newDatabase()
     const proxy = await startProxy(databaseUrl)
     const cairn = await startCairnForTest({ databaseUrl: proxy.url })

@@ -129,7 +129,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
   it('add up at any moment, and match the responses and the stored events', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const breakNextWrite = await breaker(store)
-    // With customer protection a publishable key would be told that every customer is known, and responses would say
+    // With customer protection a publishable key would get the same answer for every customer, and responses would say
     // less than the counts.
     await store.db.transaction().execute((db) => updateProtection(db, workspace.workspace_id, false))
     const keys = {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Each table whose changes have effects, and the column that its rows of a workspace are found by. */
+/** Each table whose changes have effects, and the column that finds its rows of a workspace. */
 const TABLES: [table: WatchedTable, column: string, changesKeys: boolean][] = [
   ['workspaces', 'workspace_id', true],
   ['service_keys', 'workspace_id', true],
@@ -32,14 +32,14 @@ function written(table: WatchedTable, column: string) {
   return sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${sql.ref(column)} WHERE 1 = 0`
 }
 
-/** How many changes other replicas have been told of. */
-async function toldChanges() {
+/** Number of changes that other replicas were notified of. */
+async function notifiedChanges() {
   const { rows } = await sql<{ changes: number }>`SELECT changes FROM cairn_store`.execute(store.db)
   return rows[0]?.changes ?? 0
 }
 
 describe.each(TABLES)('a change of %s that is written in SQL', (table, column, changesKeys) => {
-  it('is refused where it declares nothing, and what came before it in the transaction is undone', async () => {
+  it('is rejected if it declares nothing, and its transaction is rolled back', async () => {
     const { workspace_id } = await newSubject(store)
     const attempt = store.db.transaction().execute(async (db) => {
       const renamed = db.updateTable('workspaces').set({ name: 'changed' })
@@ -51,16 +51,16 @@ describe.each(TABLES)('a change of %s that is written in SQL', (table, column, c
     expect(await read.executeTakeFirst()).not.toEqual({ name: 'changed' })
   })
 
-  it('has its effects where it declares the table', async () => {
-    const [before, told] = [keyChanges, engine === 'postgres' ? await toldChanges() : 0]
+  it('has its effects if it declares the table', async () => {
+    const [before, notified] = [keyChanges, engine === 'postgres' ? await notifiedChanges() : 0]
     await store.db.transaction().execute((db) => runDeclared(db, [table], written(table, column)))
     expect(keyChanges - before).toBe(changesKeys ? 1 : 0)
     if (engine !== 'postgres') return
-    const isTold = !['customers', 'enrolments'].includes(table)
-    expect((await toldChanges()) - told).toBe(isTold ? 1 : 0)
+    const isNotified = !['customers', 'enrolments'].includes(table)
+    expect((await notifiedChanges()) - notified).toBe(isNotified ? 1 : 0)
   })
 
-  it('has the same effects as one that is built', async () => {
+  it('has the same effects as a change built with Kysely', async () => {
     const id = 'none'
     const built = [
       store.db.deleteFrom(table as 'journeys').where('journey_id', '=', id),
@@ -73,25 +73,25 @@ describe.each(TABLES)('a change of %s that is written in SQL', (table, column, c
   })
 })
 
-it('the removal of a journey has those of its table: its events are rejected at once, and replicas are told', async () => {
+it('the removal of a journey has the effects of its table: its events are rejected at once, and replicas are notified', async () => {
   const subject = await newSubject(store)
   const { workspace_id, journey_id } = subject
-  // From now on the writer remembers the journey.
+  // From now on the writer caches the journey.
   expect(await insert(store, subject)).toMatchObject({ status: 'created' })
-  const told = engine === 'postgres' ? await toldChanges() : 0
+  const notified = engine === 'postgres' ? await notifiedChanges() : 0
   const removal = { workspace_id, journey_id, begun_ms: Date.now() }
   await store.db.transaction().execute((db) => store.removals.removeJourney(db, removal))
   expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_not_found' })
-  if (engine === 'postgres') expect((await toldChanges()) - told).toBe(1)
+  if (engine === 'postgres') expect((await notifiedChanges()) - notified).toBe(1)
 })
 
 it('a session’s last request, a query, and a change of any other table have no effects', async () => {
-  const told = engine === 'postgres' ? await toldChanges() : 0
+  const notified = engine === 'postgres' ? await notifiedChanges() : 0
   await store.db.transaction().execute(async (db) => {
     await updateLastSeen(db, 'none', 1)
     await db.deleteFrom('setup_links').where('workspace_id', '=', 'none').execute()
     await sql`SELECT count(*) AS count FROM journeys`.execute(db)
   })
-  if (engine === 'postgres') expect(await toldChanges()).toBe(told)
+  if (engine === 'postgres') expect(await notifiedChanges()).toBe(notified)
   expect(effectsOf(store.db.selectFrom('journeys').selectAll().compile().query)).toBeUndefined()
 })

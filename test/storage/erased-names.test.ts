@@ -58,7 +58,7 @@ it('erased names are found among tens of thousands of texts with few statements,
   let rounds = 0
   while ((await Promise.race([finding, nextRound('searching' as const)])) === 'searching') rounds += 1
   expect(await finding).toEqual(new Set(['bob']))
-  // Others get a turn after every 125 texts' digests.
+  // Yields to other work after every 125 texts.
   expect(rounds).toBeGreaterThan(250)
   expect(await names?.among(new Set(['cus_1', 'alice']))).toEqual(new Set(['cus_1']))
   expect(await names?.among(new Set())).toEqual(new Set())

@@ -36,7 +36,7 @@ async function holdWriter(store: Store, subject: Subject) {
   const other = await connectTo(store.databaseUrl)
   const letWrite = await holdWrites(other)
   const taken: Promise<unknown>[] = [insert(store, subject)]
-  // By the next turn it has been sent to the writer and no longer counts as waiting.
+  // In the next iteration of the event loop it has been sent to the writer and no longer counts as waiting.
   await new Promise((resolve) => setImmediate(resolve))
   return {
     other,
@@ -70,7 +70,7 @@ describe('a full queue', () => {
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
   })
 
-  it('of one workspace leaves as much room for others as it uses', async () => {
+  it('of one workspace leaves as much space for others as it uses', async () => {
     const store = await openStoreForTest()
     const greedy = await newSubject(store)
     const modest = await newSubject(store)

@@ -86,7 +86,7 @@ describe('a list', () => {
     await left
   })
 
-  it('is not read if its caller disconnects before its turn', async () => {
+  it('is not read if its caller disconnects while it is queued', async () => {
     const store = await openStoreForTest()
     const controller = new AbortController()
     const gone = new Error('gone')

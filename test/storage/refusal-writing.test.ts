@@ -4,7 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { hostileEvent, refusalsToNowhere, refusedItem } from './refusal-table.ts'
 
-it('rejected requests are redacted in slices, between which other work gets its turn', async () => {
+it('rejected requests are redacted in slices, and other work runs in between', async () => {
   const { refusals, written } = refusalsToNowhere()
   const head = hostileEvent()
   for (let item = 0; item < 990; item += 1) {

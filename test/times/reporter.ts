@@ -27,7 +27,7 @@ export default class TimesReporter implements Reporter {
     const all = rows.map(({ times }) => times).reduce(sum)
     const text = [
       `${all.tests} tests of ${all.files} files in ${minutes.toFixed(1)} minutes on ${cpus().length} cores: ${seconds(all.wall_ms)} s of`,
-      `workers' time, ${seconds(all.processor_ms)} s of processor time. Servers of their own and browsers are not in the latter.`,
+      `workers' time, ${seconds(all.processor_ms)} s of processor time, without separate server and browser processes.`,
       '',
       table('folder | project', perFolder),
       '',

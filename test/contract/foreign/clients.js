@@ -42,7 +42,7 @@ test('a client by Hey API initializes a customer, saves an event and reads it ba
       customer_name: 'Ada Lovelace',
     },
   })
-  // A publishable key is not told whether the customer is new.
+  // A publishable key cannot find out whether the customer is new.
   assert.equal(initialized.response?.status, 200)
   assert.equal(initialized.data?.created, false)
   const { customer_id } = initialized.data

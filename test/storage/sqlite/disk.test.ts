@@ -34,7 +34,7 @@ it.runIf(machine.canLimitFiles())(
     }
     expect(await create('before')).toBe(201)
 
-    // There is room for the first pages of a transaction.
+    // There is space for the first pages of a transaction.
     limitFiles(server.pid, statSync(`${path}-wal`).size + 10_000)
     const answered = ['before']
     const refused: string[] = []

@@ -251,7 +251,7 @@ describe('lists of events in several runs, in a compacted one and in the memtabl
 })
 
 describe('a slice of an export', () => {
-  it('ends after a number of events that it looked for in vain', async () => {
+  it('ends after a maximum number of events examined without a match', async () => {
     const kept = 100
     const removed = 2 * LOOKED_AT + 500
     const store = await openStoreForTest()
@@ -287,7 +287,7 @@ describe('a slice of an export', () => {
 })
 
 describe('pages of a run that was never finished', () => {
-  it('are removed before another run uses their place', async () => {
+  it('are removed before another run uses their numbers', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStoreForTest({ path })
     await insert(before, await newSubject(before))

@@ -76,7 +76,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
   })
 })
 
-describe('a file that is away', () => {
+describe('a file that is temporarily missing', () => {
   const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
 
   it('is not replaced by an empty one, and is served again when it is back', async () => {

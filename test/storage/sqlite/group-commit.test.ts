@@ -18,7 +18,7 @@ import { idOf, initialize, insert, newSubject } from '../store.ts'
 import { commitsInLog, connect, openStoreForTest } from './file-store.ts'
 
 describe('a group', () => {
-  it('contains all requests of one turn of the event loop', async () => {
+  it('contains all requests of one iteration of the event loop', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const before = commitsInLog(sqlitePath(store.databaseUrl))

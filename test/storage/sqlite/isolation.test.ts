@@ -45,7 +45,7 @@ async function eventNames({ workspace_id }: Subject) {
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 
-/** Sends one event of each name in the same turn of the event loop, so that they form one group. */
+/** Sends one event of each name in the same iteration of the event loop, so that they form one group. */
 async function insertGroup(subject: Subject, event_ids: string[]) {
   return await Promise.allSettled(event_ids.map((event_id) => insert(store, subject, { event_id })))
 }

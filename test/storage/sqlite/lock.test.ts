@@ -15,7 +15,7 @@ const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/
 
 describe('a second server on one file', () => {
-  it('ends at once with a message, and the first one continues', async () => {
+  it('exits immediately with a message, and the first one continues', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const first = await startChildServer({ databaseUrl })
     const second = await serve({ databaseUrl }).ended

@@ -16,7 +16,7 @@ describe('transactions that wait', () => {
     other.exec('BEGIN IMMEDIATE')
     const events = (count: number) => Array.from({ length: count }, () => newEvent(subject))
     const first = store.events.insertEvents(workspace_id, events(1))
-    // By the next turn it has been sent to the writer and no longer counts as waiting.
+    // In the next iteration of the event loop it has been sent to the writer and no longer counts as waiting.
     await new Promise((resolve) => setImmediate(resolve))
     const rest = store.events.insertEvents(workspace_id, events(WAITING - 1))
     const last = store.db.transaction().execute(async () => 'done')
