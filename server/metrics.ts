@@ -105,7 +105,7 @@ export class Metrics {
     })
     this.#gauge(
       'cairn_waiting_list_reads',
-      'List and report reads waiting for their turn.',
+      'List and report reads waiting in the queue.',
       (now) => now.listReads.waiting,
     )
   }

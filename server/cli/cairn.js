@@ -4,7 +4,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
     `Cairn needs Node 22.18 or later, but runs on ${process.versions.node}. Start it with npm (npm start, ` +
-      'npx cairn), which uses the Node installed with Cairn. If npm was told not to run scripts, that Node is missing; ' +
+      'npx cairn), which uses the Node installed with Cairn. If npm is set to run no scripts, that Node is missing; ' +
       'install it with: npm rebuild node --ignore-scripts=false\n',
   )
   process.exit(1)

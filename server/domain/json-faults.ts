@@ -104,7 +104,7 @@ class Walk {
       if (this.#next() !== QUOTE) this.#syntax('PropertyNameExpected')
       // Added to the path while it is read, because a fault in the name itself points to it.
       const name = this.#name(depth)
-      if (name === first || names?.has(name)) this.#fault('must be given once')
+      if (name === first || names?.has(name)) this.#fault('must appear only once')
       // In a text full of objects most have one name, so no set is allocated for the first.
       if (first === undefined) first = name
       else names = (names ?? new Set()).add(name)
@@ -193,7 +193,7 @@ class Walk {
     this.#at = end
     const mayBeInfinite = end - digits >= LONG_EXPONENT || digits - from >= LONG_NUMBER
     if (mayBeInfinite && !Number.isFinite(Number(text.slice(from, end)))) {
-      this.#fault('must be a number that a double can hold')
+      this.#fault('must be within the range of a double-precision number')
     }
   }
 

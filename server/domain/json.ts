@@ -97,7 +97,7 @@ function invalid(faults: Fault[]): Problem {
 }
 
 function tooMany(what: string, most: number): Fault {
-  return { detail: `must not hold more than ${most} ${what}`, pointer: '' }
+  return { detail: `must not contain more than ${most} ${what}`, pointer: '' }
 }
 
 /** Returns the value of the text, or undefined if it has a fault. */

@@ -150,8 +150,10 @@ function readQuery(query: string): Parameters {
     if (!PARAMETERS.some((known) => known === name)) {
       // A name is not secret, unless it is part of a password that contains a `?`.
       if (query.includes('@')) throw new Error(WRONG_FORM)
-      const told = /^[a-z_]{1,40}$/.test(name) ? ` ${name}` : ''
-      throw new Error(`its parameter${told} is not supported; supported are ${PARAMETERS.join(', ')}`)
+      const shown = /^[a-z_]{1,40}$/.test(name) ? ` ${name}` : ''
+      throw new Error(
+        `its parameter${shown} is not supported; supported parameters: ${PARAMETERS.join(', ')}`,
+      )
     }
     if (!value) throw new Error(`its parameter ${name} has no value`)
     if (more.length > 0) throw new Error(`write = in the value of ${name} as %3D`)

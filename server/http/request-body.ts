@@ -96,7 +96,7 @@ export class ArrivingBody {
   }
 
   async #bytes(req: IncomingMessage, { isGzip, limit_bytes }: { isGzip: boolean; limit_bytes: number }) {
-    const detail = `Send at most ${limit_bytes} bytes at once, counted after inflating.`
+    const detail = `Send at most ${limit_bytes} bytes per request, counted after decompression.`
     if (!isGzip && Number(req.headers['content-length']) > limit_bytes) {
       throw new Problem('body_too_large', { detail })
     }
@@ -162,7 +162,8 @@ const NOTHING = new Uint8Array()
  */
 const NOBODY_WAITS = () => {}
 
-const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, faster or in smaller parts.'
+const TOO_SLOW =
+  'The body arrived too slowly while others were waiting. Send it again, faster or in smaller parts.'
 
 /** Memory budgets for bodies: one for authenticated callers and one for all others. */
 export class BodyMemory {

@@ -82,7 +82,8 @@ async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
   if (!mayReadMetrics(req, metricsToken)) {
     // Not 404: the path is documented in deploy/monitoring.md, and an operator should see what is missing.
     throw new Problem('unauthorized', {
-      detail: 'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or ask on its own machine without a proxy.',
+      detail:
+        'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or read the metrics on the machine of the server, without a proxy.',
       headers: { 'WWW-Authenticate': 'Bearer' },
     })
   }

@@ -38,12 +38,13 @@ export async function noteRevoked(
 
 /** Returns the session of an operation that only people may call. */
 export function sessionOf(caller: Caller): StoredSession {
-  if (caller.kind !== 'person') throw new Error('the contract opens this operation to people alone')
+  if (caller.kind !== 'person') throw new Error('by the contract, only people may call this operation')
   return caller.session
 }
 
 /** Returns the caller's role, in an operation that only members may call. */
 export function ownRole(caller: Caller) {
-  if (caller.kind !== 'person' || !caller.membership) throw new Error('the contract asks for a role here')
+  if (caller.kind !== 'person' || !caller.membership)
+    throw new Error('by the contract, this operation requires a role')
   return caller.membership.role
 }

@@ -38,7 +38,7 @@ export const createEvent: Operation<'createEvent'> = async (
     : await tally.events(1, () =>
         storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
       )
-  if (!outcome) throw new Error('the store gave no outcome')
+  if (!outcome) throw new Error('the store returned no outcome')
   if (outcome.status === 'rejected') {
     refundRate(1)
     const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)

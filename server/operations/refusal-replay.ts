@@ -53,7 +53,7 @@ export async function replayed(
       return worstOf(outcomes.slice(end - attempt.events.length, end).map(replayedOf))
     }
     const known = settled[index]
-    if (!known) throw new Error('a refusal was sent again and has no outcome')
+    if (!known) throw new Error('a replayed refusal has no outcome')
     return known
   })
 }
@@ -160,7 +160,7 @@ function replayedOf(outcome: EventOutcome): Replayed {
 
 function worstOf(each: Replayed[]): Replayed {
   const [worst] = each.toSorted((a, b) => WORST.indexOf(a.outcome) - WORST.indexOf(b.outcome))
-  if (!worst) throw new Error('a refusal without events was sent again')
+  if (!worst) throw new Error('a refusal without events was replayed')
   return each.length === 1 ? worst : { ...worst, id: null }
 }
 

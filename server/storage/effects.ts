@@ -80,6 +80,6 @@ function writtenTables(query: RootOperationNode): string[] | undefined {
 
 function namesOf(node: OperationNode | undefined): string[] {
   if (node && AliasNode.is(node)) return namesOf(node.node)
-  if (!node || !TableNode.is(node)) throw new Error('a change of something that is no table')
+  if (!node || !TableNode.is(node)) throw new Error('a change of something other than a table')
   return [node.table.identifier.name]
 }

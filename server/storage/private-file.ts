@@ -66,7 +66,7 @@ export function openPrivateFile(path: string, flags: number): number {
 
 function notOurs(path: string): Error {
   return new Error(
-    `${path} is a link, no regular file, or owned by another user. Remove it, or choose another.`,
+    `${path} is a link, not a regular file, or owned by another user. Remove it, or choose another path.`,
   )
 }
 

@@ -299,7 +299,7 @@ describe('what is rejected before the first event', () => {
     await rejected.getByText('customer_not_found', { exact: true }).waitFor()
     await rejected.getByText('Call initializeCustomer with this journey_id before the event').waitFor()
     await post(JSON.stringify({ ...event, evnt_id: 'x' }))
-    await rejected.getByText('is not a field that the contract knows').waitFor()
+    await rejected.getByText('is not a field of the contract').waitFor()
     expect(await rejected.getByRole('listitem').filter({ hasText: 'createEvent signed_up' }).count()).toBe(2)
     await client.createEvent({ body: event })
     await sums.getByText('Rejected so far: 2 events, 1 request', { exact: true }).waitFor()

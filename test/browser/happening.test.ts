@@ -244,7 +244,7 @@ describe('What was refused', () => {
     await heading(page, 'Rejected requests').waitFor()
 
     const shape = page.getByRole('button', { name: /^invalid_request \/evnt_id from key/ })
-    await shape.getByText('is not a field that the contract knows').waitFor()
+    await shape.getByText('is not a field of the contract').waitFor()
     await shape.click()
     await page.getByText('Fix the sender as the error describes').waitFor()
     await page.getByText('"evnt_id"').waitFor()

@@ -99,7 +99,7 @@ describe('cairn', () => {
 describe('an old Node', () => {
   const message = (found: string) =>
     `Cairn needs Node 22.18 or later, but runs on ${found}. Start it with npm (npm start, npx cairn), ` +
-    'which uses the Node installed with Cairn. If npm was told not to run scripts, that Node is missing; ' +
+    'which uses the Node installed with Cairn. If npm is set to run no scripts, that Node is missing; ' +
     'install it with: npm rebuild node --ignore-scripts=false\n'
 
   it.each(['20.20.2', '22.17.9', '9.11.2'])('with version %s gets instructions', async (found) => {

@@ -221,7 +221,7 @@ describe('cairn import', () => {
       ['invalid_request', expect.stringMatching(/^client_customer_id: /)],
       ['customer_not_found', expect.any(String)],
       ['invalid_request', expect.stringMatching(/^customer_type: /)],
-      ['invalid_json', 'client_customer_id: must be given once'],
+      ['invalid_json', 'client_customer_id: must appear only once'],
       ['event_too_large', expect.any(String)],
       ['line_too_long', 'A line may have at most 1048576 bytes.'],
     ])

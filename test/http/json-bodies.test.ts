@@ -173,7 +173,7 @@ describe('I-JSON', () => {
       code: 'invalid_json',
       errors: ['/custom_variables/a/0', '/custom_variables/b/c'].map((pointer) => ({
         pointer,
-        detail: 'must be a number that a double can hold',
+        detail: 'must be within the range of a double-precision number',
       })),
     })
   })
@@ -224,7 +224,7 @@ describe('I-JSON', () => {
   ])('refuses a duplicate name %s', async (_name, more, pointers) => {
     const { code, errors } = await refusal(await createEvent(eventWith(more)))
     expect(code).toBe('invalid_json')
-    expect(errors).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must be given once' })))
+    expect(errors).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must appear only once' })))
   })
 
   it('accepts the same name in different objects', async () => {
@@ -238,16 +238,16 @@ describe('I-JSON', () => {
     expect(code).toBe('invalid_json')
     expect(errors).toEqual([
       { pointer: `/a${'/0'.repeat(32)}`, detail: 'must not nest more than 32 levels' },
-      { pointer: '/a', detail: 'must be given once' },
+      { pointer: '/a', detail: 'must appear only once' },
     ])
   })
 
   it('reports the faults before the position where the text is no longer JSON', async () => {
     const { errors } = await refusal(await createEvent('{"a":1e999,"b":["\\ud800",{"c":0,"c":01}]}'))
     expect(errors).toEqual([
-      { pointer: '/a', detail: 'must be a number that a double can hold' },
+      { pointer: '/a', detail: 'must be within the range of a double-precision number' },
       { pointer: '/b/0', detail: 'must not contain a lone surrogate' },
-      { pointer: '/b/1/c', detail: 'must be given once' },
+      { pointer: '/b/1/c', detail: 'must appear only once' },
       { pointer: '', detail: 'is not JSON: CommaExpected at line 1, column 38' },
     ])
   })
@@ -263,7 +263,7 @@ describe('I-JSON', () => {
   const tooMany = (most: number, what: string) => ({
     status: 400,
     code: 'invalid_json',
-    errors: [{ pointer: '', detail: `must not hold more than ${most} ${what}` }],
+    errors: [{ pointer: '', detail: `must not contain more than ${most} ${what}` }],
   })
 
   it('accepts a maximum of different names, with an error of a few percent, and any number of equal ones', async () => {

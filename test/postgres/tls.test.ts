@@ -121,12 +121,12 @@ describe('a server that accepts only TLS', () => {
     [
       'verify-ca, of another authority of the same name',
       () => urlOf({ sslmode: 'verify-ca', sslrootcert: stranger }),
-      "sslrootcert names the authority's file",
+      "set sslrootcert to the authority's file",
     ],
     [
       'verify-full, of the authorities that Node trusts',
       () => urlOf({ sslmode: 'verify-full', sslrootcert: 'system' }),
-      "sslrootcert names the authority's file",
+      "set sslrootcert to the authority's file",
     ],
     [
       'verify-full, under another name',

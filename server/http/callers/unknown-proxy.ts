@@ -19,7 +19,7 @@ export function unknownProxyWarning({ trustedProxies, log, logAddresses }: Proxy
     isDone = true
     log.warn(
       { address: logAddresses ? address : undefined },
-      'a proxy forwards requests, but CAIRN_TRUSTED_PROXIES is not set; all of its senders count as one',
+      'a proxy forwards requests, but CAIRN_TRUSTED_PROXIES is not set; all clients behind it count as one',
     )
   }
 }

@@ -31,7 +31,7 @@ const DETAILS: Record<string, string> = {
   required: 'is required',
   // The contract has no other minLength than 1.
   minLength: 'must not be empty',
-  additionalProperties: 'is not a field that the contract knows; remove it or correct its name',
+  additionalProperties: 'is not a field of the contract; remove it or correct its name',
 }
 
 /**

@@ -22,11 +22,11 @@ export function readQuery(url: string, parameters: Parameter[]): Query {
     if (name === undefined || !parameter) {
       faults.push({ detail: 'is not a parameter of this operation', parameter: shown(name ?? rawName) })
     } else if (value === undefined) {
-      faults.push({ detail: 'must be UTF-8 in percent-encoding', parameter: name })
+      faults.push({ detail: 'must be percent-encoded UTF-8', parameter: name })
     } else if (Object.hasOwn(values, name)) {
-      faults.push({ detail: 'must be given once', parameter: name })
+      faults.push({ detail: 'must appear only once', parameter: name })
     } else if (parameter.schema.type === 'integer' && !/^-?[0-9]{1,15}$/.test(value)) {
-      faults.push({ detail: 'must be an integer in decimal digits', parameter: name })
+      faults.push({ detail: 'must be a decimal integer', parameter: name })
     } else {
       values[name] = value
     }

@@ -139,7 +139,7 @@ class PoolConnection implements DatabaseConnection {
 
   async begin() {
     const { transactions } = this.#options
-    if (!transactions) throw new Error('a transaction where there are only reads')
+    if (!transactions) throw new Error('this connection only reads; it has no transactions')
     transactions.assertAvailable?.()
     await this.#translated(async () => {
       const connection = await transactions.pool.acquire()

@@ -135,7 +135,7 @@ function otherPaths(target: string): string | undefined {
     const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`
     return (
       `the file has ${names} names (hard links), and two servers on different names would damage it. ` +
-      `Stop every server that uses another name, then remove the other names or make this one a file of its own: ${copy}`
+      `Stop every server that uses another name, then remove the other names or make this one a separate file: ${copy}`
     )
   }
   if (isMounted(target)) {

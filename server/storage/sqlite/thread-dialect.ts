@@ -101,7 +101,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   get #scheduler(): WriteScheduler {
-    if (!this.#givenScheduler) throw new Error('a transaction where there are only reads')
+    if (!this.#givenScheduler) throw new Error('this connection only reads; it has no transactions')
     return this.#givenScheduler
   }
 

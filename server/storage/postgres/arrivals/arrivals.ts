@@ -37,7 +37,7 @@ export class GroupCounts {
   /** @param by -1 reverts one */
   add(number: number, status: keyof ActivityCounts | undefined, by: 1 | -1 = 1): void {
     const counts = this.#counts[number]
-    if (!counts || !status) throw new Error('an event is counted as nothing')
+    if (!counts || !status) throw new Error('an event has no outcome to count')
     counts[status] += by
   }
 
@@ -151,7 +151,7 @@ export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts'
     const takenNumbers: number[] = taken === null ? [] : JSON.parse(taken)
     for (const number of takenNumbers) {
       const count = counts[number]
-      if (!count) throw new Error('an arrival has no counts of what it has found taken')
+      if (!count) throw new Error('an arrival has no counts for a message that was already stored')
       count.created -= 1
       count.duplicate += 1
     }

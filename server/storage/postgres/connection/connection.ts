@@ -125,7 +125,7 @@ export class Connection {
    * @throws {ConnectionLost} if it is unknown whether it was done; otherwise PostgreSQL's error
    */
   async run<Row>(sql: string, parameters?: readonly unknown[]): Promise<Rows<Row>> {
-    if (this.#isLost) throw new ConnectionLost('it had ended before')
+    if (this.#isLost) throw new ConnectionLost('it had already ended')
     const patience = setTimeout(() => this.close(), this.#statement_ms + GRACE_MS)
     try {
       const result = parameters
@@ -220,7 +220,7 @@ export class Connection {
         quote_ident(current_user) AS role, ${SETTINGS_AS_JSON} AS settings`,
     )
     const [server] = rows
-    if (!server) throw new Error('it does not answer')
+    if (!server) throw new Error('it does not respond')
     // A pooler reports its own process as the one to cancel.
     const hasPooler = server.process !== backendOf(this.#client).processID
     if (hasPooler) this.#prepares = false
@@ -281,7 +281,7 @@ function reasonOf(error: unknown): string {
   // Node's error if a name has several addresses and none answers.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   if (error instanceof Error && UNKNOWN_AUTHORITY.includes((error as NodeJS.ErrnoException).code ?? ''))
-    return "its certificate is of an authority that is not known here; sslrootcert names the authority's file"
+    return "its certificate is from an unknown authority; set sslrootcert to the authority's file"
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -16,7 +16,7 @@ const SUFFIX = 26
 /** Returns the UUID of an identifier. @throws {Error} if it is not a TypeID, which the store never assigns */
 export function uuidOf(id: string): string {
   const uuid = parsedUuid(id)
-  if (uuid === undefined) throw new Error('an identifier in the store is no TypeID')
+  if (uuid === undefined) throw new Error('an identifier in the store is not a TypeID')
   return uuid
 }
 

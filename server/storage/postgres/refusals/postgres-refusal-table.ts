@@ -8,7 +8,7 @@ import type { ListReader } from '../reader/list-reader.ts'
 
 /** The rejected requests of all workspaces, written on a connection of their own and read like lists. */
 export class PostgresRefusalTable implements RefusalTable {
-  readonly compiler = database(() => Promise.reject(new Error('read by way of lists')))
+  readonly compiler = database(() => Promise.reject(new Error('read through the queue of lists instead')))
   readonly #pool: Pool
   readonly #lists: ListReader
 

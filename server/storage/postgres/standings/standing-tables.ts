@@ -277,7 +277,7 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
       [this.workspace, uuidText(crypto.getRandomValues(new Uint8Array(16))), journey, generation],
     )
     const made = await this.space(journey, generation)
-    if (made === undefined) throw new Error('a space is not there that was made')
+    if (made === undefined) throw new Error('a space that was just created does not exist')
     return made
   }
 }

@@ -72,7 +72,7 @@ export class CustomerWriter {
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
       if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
     }
-    throw new Error('customers are renamed faster than they can be found')
+    throw new Error('customers were changed by other servers during every attempt')
   }
 
   /** Returns the identifier for each customer in case it is created. */

@@ -218,7 +218,7 @@ export class EventWriter {
     let missing = rows.filter(({ id }) => id !== undefined)
     if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
     for (let round = 1; missing.length > 0; round += 1) {
-      if (round > ROUNDS) throw new Error('a message is taken, and no event has it')
+      if (round > ROUNDS) throw new Error('a message_id is taken, but no event has it')
       const arrival = uuidText(this.#nextId(now_ms))
       const parameters = [
         workspace,

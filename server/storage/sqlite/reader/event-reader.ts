@@ -356,7 +356,7 @@ export class EventReader {
     if (position) return position
     const next = this.#zoneMap.around(seq).find(({ first }) => first > seq)
     if (seen?.position && (!next || seen.seq < next.first)) return seen.position
-    if (!next) throw new Error(`there is no span behind event ${seq}`)
+    if (!next) throw new Error(`no span follows event ${seq}`)
     return positionOf(next.first_id)
   }
 
@@ -523,7 +523,8 @@ export class EventReader {
   }
 
   #assertIntact(seq: number) {
-    if (!this.#ring.isIntactBehind(seq)) throw new RingOverwritten('the tail went on under a reader')
+    if (!this.#ring.isIntactBehind(seq))
+      throw new RingOverwritten('the ring buffer was overwritten during a read')
   }
 
   #hashOf(event_id: string): number {

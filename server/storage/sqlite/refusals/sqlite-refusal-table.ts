@@ -22,7 +22,9 @@ type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) =>
  * Its thread starts with the first refusal, or the first request for refusals, and again if it has died.
  */
 export class SqliteRefusalTable implements RefusalTable {
-  readonly compiler = this.#database(() => Promise.reject(new Error('read by way of lists')))
+  readonly compiler = this.#database(() =>
+    Promise.reject(new Error('read through the queue of lists instead')),
+  )
   readonly #path: string
   readonly #listQueue = new ListQueue(1)
   readonly #waiting = new Map<number, Waiting>()

@@ -112,7 +112,8 @@ export class CustomerHistory implements History {
     const { cursors, indexed_seq, last_seq } = this.#begin()
     const isWanted = (entry: TimelineEntry) => !isBefore(entry, from) && entry.at_ms < to_ms
     const ofMemtable = [...this.#memtable.entries(customer, { indexed_seq, last_seq })].filter(isWanted)
-    if (!this.#ring.isIntactBehind(indexed_seq)) throw new RingOverwritten('the tail went on under a reader')
+    if (!this.#ring.isIntactBehind(indexed_seq))
+      throw new RingOverwritten('the ring buffer was overwritten during a read')
     ofMemtable.sort((one, other) => (isBefore(one, other) ? -1 : 1))
     const sources: Source[] = [new MemtableSource(customer, ofMemtable)]
     for (const cursor of cursors) {

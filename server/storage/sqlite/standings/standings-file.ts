@@ -190,7 +190,7 @@ export class StandingsReader implements StandingReader {
       if (page === undefined) return rows
       next = this.#statements.pageBehind.get(page, end) ?? Number.POSITIVE_INFINITY
       const [times, keys] = [this.#statements.timesOf.get(page), this.#statements.keysOf.get(page)]
-      if (!times || !keys) throw new Error(`page ${page} is not there`)
+      if (!times || !keys) throw new Error(`page ${page} does not exist`)
       rows.push({ first: keyOf(page - least), times, keys })
     }
     return rows

@@ -48,7 +48,7 @@ export class WritingConnection {
     try {
       const { connection, units } = this.#opened()
       if (units.memtable.length > GREATEST_MEMTABLE_EVENTS) {
-        const message = 'the indexes cannot be filled, and more events wait for them than there is room for'
+        const message = 'the memtable is full because events could not be indexed'
         return group.map(() => ({ failure: { message, outage: 'storage_unavailable' } }))
       }
       connection.exec('BEGIN IMMEDIATE')
