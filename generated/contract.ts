@@ -18,7 +18,7 @@ export interface paths {
          * @description Registers the customer that you know as `client_customer_id` and returns its `customer_id`.
          *
          *     An idempotent upsert: call it as often as you like. A customer is unique by `customer_type` and
-         *     `client_customer_id` in your workspace, and keeps its `customer_id` for ever, in every journey. A different
+         *     `client_customer_id` in your workspace, and keeps its `customer_id` forever, in every journey. A different
          *     `customer_name` replaces the previous one. However many first calls arrive at once, one customer is created and
          *     one call gets 201.
          *
@@ -79,8 +79,8 @@ export interface paths {
          *     others. Always `received = created + duplicate + rejected`.
          *
          *     A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
-         *     its JSON without insignificant whitespace is longer than 64 KiB. A fault of form anywhere rejects the whole
-         *     batch with 400, and nothing is stored.
+         *     its JSON without insignificant whitespace is longer than 64 KiB. A violation of the contract anywhere rejects
+         *     the whole batch with 400, and nothing is stored.
          *
          *     If every event has a `message_id`, you can resend the batch safely: events that were already stored are
          *     `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
@@ -108,7 +108,7 @@ export interface paths {
          * @description The events of the workspace in order of arrival, newest first; `id` ascends with arrival. An event is listed
          *     from the moment its creation was acknowledged with 2xx.
          *
-         *     With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
+         *     With `order=oldest` the list goes forward, and a program can follow it forever: `next_cursor` is always given,
          *     even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
          *     stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
          *     and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
@@ -165,7 +165,7 @@ export interface paths {
          *     that another server has received since.
          *
          *     Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list. Names are
-         *     taken from the body where it has them in the place that the contract gives. A cursor is valid for the order of
+         *     taken from the body, if it has them where the contract defines them. A cursor is valid for the order of
          *     its list.
          */
         get: operations["listRefusals"];
@@ -247,7 +247,7 @@ export interface paths {
         };
         /**
          * Get a refusal
-         * @description Returns one refusal, as the list has it.
+         * @description Returns one refusal, as in the list.
          */
         get: operations["getRefusal"];
         put?: never;
@@ -274,7 +274,7 @@ export interface paths {
          *
          *     `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
          *     whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
-         *     day for ever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
+         *     day forever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
          *     last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
          */
         get: operations["getActivity"];
@@ -298,7 +298,7 @@ export interface paths {
          * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier
          *     starts with the customers it belongs to, whenever they were created.
          *
-         *     With `order=oldest` the list goes forward, and a program can follow it for ever, like the list of events: each
+         *     With `order=oldest` the list goes forward, and a program can follow it forever, like the list of events: each
          *     customer appears once, in its current state; a new name does not make it appear again. A `search` then finds the
          *     same customers, but ranks none of them first.
          */
@@ -346,7 +346,7 @@ export interface paths {
         /**
          * List erasures in order of erasure
          * @description The customers that were erased, oldest first, so that you can clean copies of their data elsewhere. A program
-         *     can follow the list for ever: `next_cursor` is always given, even by an empty page, and the list continues from
+         *     can follow the list forever: `next_cursor` is always given, even by an empty page, and the list continues from
          *     there, now or in a year. Each erasure appears once, in its current state, whatever is erased in the meantime and
          *     on whichever replica; completing it does not make it appear again.
          *
@@ -378,7 +378,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a customer
-         * @description Erases a customer for good. Once this is acknowledged, nobody can find the customer and nothing is accepted for
+         * @description Erases a customer permanently. Once this is acknowledged, nobody can find the customer and nothing is accepted for
          *     it: events and resends for it are rejected with 410 `customer_erased`, and so is initializing the same
          *     `client_customer_id` with the same type, unless `may_return` allows it. In that case the initialization creates
          *     a new customer without a history.
@@ -406,8 +406,8 @@ export interface paths {
         };
         /**
          * List a customer's events, latest first
-         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival takes
-         *     its place by the time at which it occurred.
+         * @description The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival
+         *     appears at the time at which it occurred.
          */
         get: operations["listCustomerEvents"];
         put?: never;
@@ -567,7 +567,7 @@ export interface paths {
         put?: never;
         /**
          * Remove a journey
-         * @description Removes an archived journey for good, with everything in it. Once this is acknowledged, nobody can find the
+         * @description Removes an archived journey permanently, with everything in it. Once this is acknowledged, nobody can find the
          *     journey, and what is still sent to it is rejected with 404 `journey_not_found`. Its events, enrolments and
          *     refusals are removed in the background, which takes some minutes if there are millions; its reports and its
          *     definition go with them. Customers stay, and so do their events in other journeys.
@@ -644,8 +644,8 @@ export interface paths {
         /**
          * Report how long customers take to reach a step
          * @description A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
-         *     step, in buckets that grow with the time. `times` are exact, as in the report. A step that the journey does not
-         *     have is reached by nobody.
+         *     step, in buckets that grow with the time. `times` are exact, as in the report. No customer has reached a step
+         *     that the journey does not have.
          */
         get: operations["getJourneyStepTimes"];
         put?: never;
@@ -795,7 +795,7 @@ export interface paths {
         /**
          * Change your name
          * @description Replaces the name of the person who is signed in, as lists show it in all of their workspaces. Existing entries
-         *     of the audit log keep the name of their time.
+         *     of the audit log keep the earlier name.
          */
         post: operations["changeName"];
         delete?: never;
@@ -883,9 +883,9 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace
-         * @description Creates a workspace and makes the caller its owner. It requires an owner of an existing workspace, which the
-         *     request names as always. If you own none, ask an operator (`cairn init`); so does everybody where only operators
-         *     create accounts (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person can create at most twenty (409
+         * @description Creates a workspace and makes the caller its owner. The caller must own an existing workspace, which the request
+         *     names as usual. If you own none, or if only operators create accounts (`CAIRN_ACCOUNTS=operator`, 403
+         *     `operators_only`), ask an operator (`cairn init`). A person can create at most twenty (409
          *     `too_many_workspaces`): each workspace has its own share of the server, and nobody should get all of it by
          *     creating workspaces.
          *
@@ -984,7 +984,7 @@ export interface paths {
         put?: never;
         /**
          * Remove the workspace
-         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts,
+         * @description Removes an archived workspace permanently, with everything in it: customers, journeys, events, reports, counts,
          *     refusals, keys, members, invitations and its audit log. Once this is acknowledged, nobody can find the
          *     workspace, its keys are unknown, and its name is free; the rest is removed in the background, which takes some
          *     minutes if there are millions of events. People keep their accounts and their other workspaces.
@@ -1330,7 +1330,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a service key
-         * @description The key is rejected at once and for ever: every request that comes after the reply. A request that the server
+         * @description Every request with the key that comes after the reply is rejected, permanently. A request that the server
          *     had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
          *     key changes nothing.
          */
@@ -1384,8 +1384,9 @@ export interface components {
         SearchText: string;
         /**
          * Given name
-         * @description A name that people can see and click: not only blanks, control characters and characters without a shape (the
-         *     pattern lists them, so that every program agrees). Names older than this rule may break it.
+         * @description A name that people can see and click: it must not consist only of white space, control characters and invisible
+         *     characters (the pattern lists them, so that every program agrees). Names that are older than this rule may
+         *     violate it.
          */
         GivenName: string;
         /**
@@ -1488,8 +1489,8 @@ export interface components {
             /** @description How many events it has, counted up to 1,000. */
             event_count: number;
             /**
-             * @description False if the customer may have more events than `event_count`: only its latest 1,000 are looked at, which
-             *     may include some that are being removed.
+             * @description False if the customer may have more events than `event_count`: only its latest 1,000 are examined, which may
+             *     include some that are being removed.
              */
             event_count_is_exact: boolean;
         };
@@ -1858,7 +1859,7 @@ export interface components {
         /**
          * Days of retention
          * Format: int32
-         * @description Retention period in days of 24 hours, from when an event is received; null keeps events for ever. If a workspace
+         * @description Retention period in days of 24 hours, from when an event is received; null keeps events forever. If a workspace
          *     and its journey both have one, the shorter applies.
          */
         RetentionDays: number | null;
@@ -2194,7 +2195,7 @@ export interface components {
              */
             status: number;
             code: components["schemas"]["ProblemCode"];
-            /** @description With 400, every fault of form, as in the problem. Otherwise empty. */
+            /** @description With 400, every fault, as in the problem. Otherwise empty. */
             errors: components["schemas"]["Fault"][];
             /**
              * Format: int32
@@ -2440,8 +2441,8 @@ export interface components {
         };
         /**
          * Group of activity
-         * @description Number of events of one journey, event name or key that arrived in the whole span. Only the field that the
-         *     groups are by is set. It too is null in the group of everything that belongs to none (a journey that does not
+         * @description Number of events of one journey, event name or key that arrived in the whole span. Only the field by which the
+         *     groups are formed is set. It is null in the group of all events that belong to none (a journey that does not
          *     exist; names beyond the first 1,000 combinations of journey, name and key in thirty days).
          */
         ActivityGroup: {
@@ -3038,7 +3039,7 @@ export interface components {
         ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
-         * @description One fault of form. It has either a `pointer` or a `parameter`.
+         * @description One fault of a request. It has either a `pointer` or a `parameter`.
          */
         Fault: {
             /** @description What to change. */
@@ -3074,7 +3075,7 @@ export interface components {
             /** @description The same as the header `X-Request-Id`; include it when you ask for help. */
             request_id: string;
             /**
-             * @description With 400, every fault of form. If there are more than 100, or fewer with long pointers, the first that were
+             * @description With 400, every fault. If there are more than 100, or fewer with long pointers, the first that were
              *     found.
              */
             errors?: components["schemas"]["Fault"][];
@@ -3567,9 +3568,9 @@ export interface components {
         /**
          * @description The server sheds load, or cannot use its storage now. Retry the same request later.
          *
-         *     Lists take turns: each workspace has one read at a time, and its callers alternate. A list is rejected with
-         *     `overloaded` if a hundred reads of the same caller (key or person) are already waiting, or if its turn does not
-         *     come within five seconds. Send fewer requests at a time.
+         *     Lists are queued fairly: each workspace has one read at a time, and its callers alternate. A list is rejected with
+         *     `overloaded` if a hundred reads of the same caller (key or person) are already waiting, or if it has waited for
+         *     five seconds. Send fewer requests at a time.
          */
         Unavailable: {
             headers: {
@@ -5703,8 +5704,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only customers that have reached this step, from 1. A step that the journey does not have is reached by
-                 *     nobody.
+                 * @description Only customers that have reached this step, from 1. No customer has reached a step that the journey does not
+                 *     have.
                  * @example 1
                  */
                 reached?: components["schemas"]["StepNumber"];

@@ -8,7 +8,7 @@ export const operationPaths = {
    * Registers the customer that you know as `client_customer_id` and returns its `customer_id`.
    *
    * An idempotent upsert: call it as often as you like. A customer is unique by `customer_type` and
-   * `client_customer_id` in your workspace, and keeps its `customer_id` for ever, in every journey. A different
+   * `client_customer_id` in your workspace, and keeps its `customer_id` forever, in every journey. A different
    * `customer_name` replaces the previous one. However many first calls arrive at once, one customer is created and
    * one call gets 201.
    *
@@ -41,8 +41,8 @@ export const operationPaths = {
    * others. Always `received = created + duplicate + rejected`.
    *
    * A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
-   * its JSON without insignificant whitespace is longer than 64 KiB. A fault of form anywhere rejects the whole
-   * batch with 400, and nothing is stored.
+   * its JSON without insignificant whitespace is longer than 64 KiB. A violation of the contract anywhere rejects
+   * the whole batch with 400, and nothing is stored.
    *
    * If every event has a `message_id`, you can resend the batch safely: events that were already stored are
    * `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
@@ -58,7 +58,7 @@ export const operationPaths = {
    * The events of the workspace in order of arrival, newest first; `id` ascends with arrival. An event is listed
    * from the moment its creation was acknowledged with 2xx.
    *
-   * With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
+   * With `order=oldest` the list goes forward, and a program can follow it forever: `next_cursor` is always given,
    * even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
    * stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
    * and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
@@ -87,7 +87,7 @@ export const operationPaths = {
    * that another server has received since.
    *
    * Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list. Names are
-   * taken from the body where it has them in the place that the contract gives. A cursor is valid for the order of
+   * taken from the body, if it has them where the contract defines them. A cursor is valid for the order of
    * its list.
    */
   listRefusals: ['GET', '/refusals'],
@@ -127,7 +127,7 @@ export const operationPaths = {
   /**
    * Get a refusal
    *
-   * Returns one refusal, as the list has it.
+   * Returns one refusal, as in the list.
    */
   getRefusal: ['GET', '/refusals/{refusal_id}'],
   /**
@@ -140,7 +140,7 @@ export const operationPaths = {
    *
    * `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
    * whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
-   * day for ever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
+   * day forever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
    * last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
    */
   getActivity: ['GET', '/activity'],
@@ -150,7 +150,7 @@ export const operationPaths = {
    * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier
    * starts with the customers it belongs to, whenever they were created.
    *
-   * With `order=oldest` the list goes forward, and a program can follow it for ever, like the list of events: each
+   * With `order=oldest` the list goes forward, and a program can follow it forever, like the list of events: each
    * customer appears once, in its current state; a new name does not make it appear again. A `search` then finds the
    * same customers, but ranks none of them first.
    */
@@ -170,7 +170,7 @@ export const operationPaths = {
    * List erasures in order of erasure
    *
    * The customers that were erased, oldest first, so that you can clean copies of their data elsewhere. A program
-   * can follow the list for ever: `next_cursor` is always given, even by an empty page, and the list continues from
+   * can follow the list forever: `next_cursor` is always given, even by an empty page, and the list continues from
    * there, now or in a year. Each erasure appears once, in its current state, whatever is erased in the meantime and
    * on whichever replica; completing it does not make it appear again.
    *
@@ -187,7 +187,7 @@ export const operationPaths = {
   /**
    * Erase a customer
    *
-   * Erases a customer for good. Once this is acknowledged, nobody can find the customer and nothing is accepted for
+   * Erases a customer permanently. Once this is acknowledged, nobody can find the customer and nothing is accepted for
    * it: events and resends for it are rejected with 410 `customer_erased`, and so is initializing the same
    * `client_customer_id` with the same type, unless `may_return` allows it. In that case the initialization creates
    * a new customer without a history.
@@ -204,8 +204,8 @@ export const operationPaths = {
   /**
    * List a customer's events, latest first
    *
-   * The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival takes
-   * its place by the time at which it occurred.
+   * The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. A late arrival
+   * appears at the time at which it occurred.
    */
   listCustomerEvents: ['GET', '/customers/{customer_id}/events'],
   /**
@@ -291,8 +291,8 @@ export const operationPaths = {
    * Report how long customers take to reach a step
    *
    * A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
-   * step, in buckets that grow with the time. `times` are exact, as in the report. A step that the journey does not
-   * have is reached by nobody.
+   * step, in buckets that grow with the time. `times` are exact, as in the report. No customer has reached a step
+   * that the journey does not have.
    */
   getJourneyStepTimes: ['GET', '/journeys/{journey_id}/step-times'],
   /**
@@ -319,7 +319,7 @@ export const personOperationPaths = {
   /**
    * Remove a journey
    *
-   * Removes an archived journey for good, with everything in it. Once this is acknowledged, nobody can find the
+   * Removes an archived journey permanently, with everything in it. Once this is acknowledged, nobody can find the
    * journey, and what is still sent to it is rejected with 404 `journey_not_found`. Its events, enrolments and
    * refusals are removed in the background, which takes some minutes if there are millions; its reports and its
    * definition go with them. Customers stay, and so do their events in other journeys.
@@ -402,7 +402,7 @@ export const personOperationPaths = {
    * Change your name
    *
    * Replaces the name of the person who is signed in, as lists show it in all of their workspaces. Existing entries
-   * of the audit log keep the name of their time.
+   * of the audit log keep the earlier name.
    */
   changeName: ['POST', '/session/name'],
   /**
@@ -436,9 +436,9 @@ export const personOperationPaths = {
   /**
    * Create a workspace
    *
-   * Creates a workspace and makes the caller its owner. It requires an owner of an existing workspace, which the
-   * request names as always. If you own none, ask an operator (`cairn init`); so does everybody where only operators
-   * create accounts (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person can create at most twenty (409
+   * Creates a workspace and makes the caller its owner. The caller must own an existing workspace, which the request
+   * names as usual. If you own none, or if only operators create accounts (`CAIRN_ACCOUNTS=operator`, 403
+   * `operators_only`), ask an operator (`cairn init`). A person can create at most twenty (409
    * `too_many_workspaces`): each workspace has its own share of the server, and nobody should get all of it by
    * creating workspaces.
    *
@@ -483,7 +483,7 @@ export const personOperationPaths = {
   /**
    * Remove the workspace
    *
-   * Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts,
+   * Removes an archived workspace permanently, with everything in it: customers, journeys, events, reports, counts,
    * refusals, keys, members, invitations and its audit log. Once this is acknowledged, nobody can find the
    * workspace, its keys are unknown, and its name is free; the rest is removed in the background, which takes some
    * minutes if there are millions of events. People keep their accounts and their other workspaces.
@@ -618,7 +618,7 @@ export const personOperationPaths = {
   /**
    * Revoke a service key
    *
-   * The key is rejected at once and for ever: every request that comes after the reply. A request that the server
+   * Every request with the key that comes after the reply is rejected, permanently. A request that the server
    * had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
    * key changes nothing.
    */

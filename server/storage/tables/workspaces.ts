@@ -51,7 +51,7 @@ export async function updateProtection(
     .execute()
 }
 
-/** Sets how long a workspace keeps events. @param retention_days null: for ever */
+/** Sets how long a workspace keeps events. @param retention_days null: forever */
 export async function updateRetention(
   db: Transaction<DB>,
   workspaceId: string,
