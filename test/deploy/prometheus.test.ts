@@ -50,8 +50,8 @@ describe('the rules for Prometheus', () => {
     const rows = [...table.matchAll(/^\| (`.+?) \| [A-Z]/gm)].map(([, when = '']) =>
       when.replaceAll('\\|', '|'),
     )
-    const told = rows.flatMap((row) => [...row.matchAll(/`(.+?)`/g)].map(([, code = '']) => code))
-    const asked = told.filter((code) => code !== '/readyz')
+    const codes = rows.flatMap((row) => [...row.matchAll(/`(.+?)`/g)].map(([, code = '']) => code))
+    const asked = codes.filter((code) => code !== '/readyz')
     const text = rules.map(({ expr }) => expr.replace(/\s+/g, ' ')).join('\n')
     expect(asked.length).toBeGreaterThan(14)
     expect(asked.filter((code) => !text.includes(code))).toEqual([])
