@@ -12,7 +12,7 @@ import type { LoopTime } from './rates/loop-scheduler.ts'
 const LIMIT_BYTES = 64 * 1024
 
 export type BodyLimits = {
-  /** Maximum size, counted after inflating. */
+  /** Maximum size, counted after decompression. */
   bytes?: number
   kind?: BodyKind
 }

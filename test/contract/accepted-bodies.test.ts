@@ -18,7 +18,7 @@ const rows = operations.flatMap(({ operationId, body, parameters }) => {
   return body && route && isBodyAlone ? [{ operationId, schema: body.schema, route }] : []
 })
 
-/** Faults by the validator alone: with a query, even an empty one, nothing is accepted without it. */
+/** A query, even an empty one, with which the validator checks every body. */
 const VALIDATED = '?'
 
 describe.each(rows)('a body of $operationId', ({ schema, route }) => {

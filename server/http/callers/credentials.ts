@@ -37,7 +37,7 @@ export class Credentials {
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
   readonly #onLookUp: () => void
-  /** By token, because to check and hash a token takes 2 µs. */
+  /** By token, because checking and hashing a token takes 2 µs. */
   #keys = new Map<string, CachedKey>()
   /**
    * When the use of a key was last recorded, by `key_id`. Survives `forget`, because the record may not be stored yet.
