@@ -152,15 +152,16 @@ describe('a body that is not JSON', () => {
 
   it('is never answered with 5xx, whichever byte of a valid body is damaged', async () => {
     const good = Buffer.from(eventWith('"custom_variables":{"a":[1.5,"\\u0041",true,null]}'))
-    const damaged = [...good.keys()].flatMap((at) =>
-      ['"', '{', ']', '\\', '\0', 'u'].map((byte) => {
+    const statuses = new Set<number>()
+    // Not all at once: a thousand new connections are more than a busy machine accepts.
+    for (const at of good.keys()) {
+      const damaged = ['"', '{', ']', '\\', '\0', 'u'].map((byte) => {
         const body = Buffer.from(good)
         body.write(byte, at, 'latin1')
         return body
-      }),
-    )
-    const replies = await Promise.all(damaged.map(createEvent))
-    const statuses = new Set(replies.map(({ status }) => status))
+      })
+      for (const { status } of await Promise.all(damaged.map(createEvent))) statuses.add(status)
+    }
     expect([...statuses].sort()).toEqual([201, 400, 404])
   })
 })
@@ -386,7 +387,14 @@ describe('NUL', () => {
     expect(await refusal(reply)).toEqual({
       status: 400,
       code: 'invalid_request',
-      errors: [{ pointer, detail: expect.stringMatching(/^must .*not .*the character NUL$/) }],
+      errors: [
+        {
+          pointer,
+          detail: expect.stringMatching(
+            /^must (not contain a|contain a visible character and no) NUL character$/,
+          ),
+        },
+      ],
     })
   })
 })
