@@ -3,8 +3,7 @@ import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
 import { ExportSlots } from './http/export-slots.ts'
 import { HttpServer, PATIENCE } from './http/http-server.ts'
-import { Attempts, GuessLedger } from './http/rates/attempts.ts'
-import { GuessesHere } from './http/rates/guesses-here.ts'
+import { Attempts } from './http/rates/attempts.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
 import { Metrics } from './metrics.ts'
@@ -83,7 +82,7 @@ export async function startServer({
     contract,
     storage,
     passwords,
-    attempts: new Attempts(new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() })),
+    attempts: new Attempts({ now, counts: storage.guesses }),
     limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
     exports: new ExportSlots(),
     notedReaders: new RecentMap<number>(1_000),

@@ -11,7 +11,7 @@ export async function foundByLink<Found>(
   { attempts, address }: Context,
   find: () => Promise<Found | undefined>,
 ): Promise<Found> {
-  const found = await attempts.guess({ own: { by: 'link', value: networkOf(address) } }, find)
+  const found = await attempts.guess([{ by: 'link', value: networkOf(address) }], find)
   if (found === undefined) throw new Problem('link_not_found')
   return found
 }

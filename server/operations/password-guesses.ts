@@ -49,15 +49,16 @@ export async function guessPassword(
   const compare = async () => {
     return (await passwords.matches(password, person?.password_hash, guessing)) ? person : undefined
   }
-  if (isKnownDevice) return await attempts.guess({ own: { by: 'device', value: device } }, compare)
+  if (isKnownDevice) return await attempts.guess([{ by: 'device', value: device }], compare)
   // Includes the password hash, so that a new password, for example by `cairn member set-password`, starts without
   // guesses.
   const account = `${emailKey(email)} ${person?.password_hash}`
-  const shared = [
+  const subjects = [
+    { by: 'pair', value: `${account} ${network}` },
     { by: 'network', value: network },
     { by: 'account', value: account },
   ] as const
-  return await attempts.guess({ own: { by: 'pair', value: `${account} ${network}` }, shared }, compare)
+  return await attempts.guess(subjects, compare)
 }
 
 /**

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
+import type { Problem } from '../../server/problems.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { refusal, send } from './requests.ts'
@@ -430,12 +431,47 @@ describe('a publishable key', () => {
     // It is charged to its sender, at the key's rate.
     const { accepted, reply } = await spendFrom(one, 1000, unknown)
     expect(accepted).toBe(2 * RATE - 92)
-    expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=1')
+    expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=2')
     expect((await initialize(one)).status).toBe(429)
     expect(rateOf(await initialize(other))[0]).toBe(`"default";r=${ALONE - 2};t=1`)
     now_ms += Number(reply?.headers.get('retry-after')) * 1000
     expect((await initialize(one)).status).toBe(200)
   })
+
+  it.each([1, 3, 7, 23, 50, 100])(
+    'at a rate of %i accepts a request after the seconds of Retry-After, and not one earlier',
+    (rate) => {
+      let now_ms = 0
+      const limiter = new RateLimiter({ defaultRate: rate, now: () => now_ms })
+      const key = (network: string) => ({ key_id: 'key', rate_limit: null, network })
+      /** @returns how long to wait, and for how many events */
+      const send = (network: string, count: number) => {
+        let refused = 1
+        try {
+          limiter.take(key(network))
+          refused = count
+          limiter.takeRest(key(network), { count, refusal: 0 })
+          return undefined
+        } catch (error) {
+          return { refused, wait_s: Number((error as Problem).headers?.['Retry-After']) }
+        }
+      }
+      let waits = 0
+      for (let step = 0; step < 400; step += 1) {
+        now_ms += 333
+        const network = `10.0.0.${step % 3}`
+        if (step % 11 === 0) limiter.giveBack(key(network), rate)
+        const limited = send(network, [1, 1, 5, 1, 1, 40, 1, 1, 1000][step % 9] ?? 1)
+        if (!limited) continue
+        const { refused, wait_s } = limited
+        waits += 1
+        const isEarly = wait_s > 1 && step % 2 === 0
+        now_ms += 1000 * (isEarly ? wait_s - 1 : wait_s)
+        expect([step, send(network, refused) === undefined]).toEqual([step, !isEarly])
+      }
+      expect(waits).toBeGreaterThan(20)
+    },
+  )
 
   it('remembers a bounded number of networks', () => {
     setFlagsFromString('--expose-gc')

@@ -6,8 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
-import { Attempts, GuessLedger } from '../../server/http/rates/attempts.ts'
-import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
+import { Attempts } from '../../server/http/rates/attempts.ts'
 import { Passwords } from '../../server/passwords.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
@@ -326,16 +325,19 @@ describe('a new password', () => {
 
 describe('an outage', () => {
   it('is not a wrong guess, and keeps concurrent wrong ones counted', async () => {
-    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
+    const attempts = new Attempts({ now: () => now })
     for (const [by, free] of [
       ['pair', 5],
       ['device', 10],
       ['link', 30],
     ] as const) {
-      const guesser = { own: { by, value: by }, shared: [{ by: 'account', value: by }] } as const
-      const guess = (outcome: 'right' | undefined) => attempts.guess(guesser, async () => outcome)
+      const subjects = [
+        { by, value: by },
+        { by: 'account', value: by },
+      ] as const
+      const guess = (outcome: 'right' | undefined) => attempts.guess(subjects, async () => outcome)
       const outage = () =>
-        attempts.guess(guesser, async () => {
+        attempts.guess(subjects, async () => {
           throw new Unavailable('overloaded')
         })
       for (const _ of Array(free - 2)) await guess(undefined)
@@ -350,14 +352,41 @@ describe('an outage', () => {
   })
 })
 
+describe('a right guess', () => {
+  it('ends no wait that others have caused while it was compared', async () => {
+    const attempts = new Attempts({ now: () => now })
+    const from = (network: string, find: () => Promise<'right' | undefined>) =>
+      attempts.guess(
+        [
+          { by: 'pair', value: network },
+          { by: 'account', value: 'account' },
+        ],
+        find,
+      )
+    for (let network = 0; network < 19; network += 1) await from(`${network}`, async () => undefined)
+    const comparison = Promise.withResolvers<'right'>()
+    const slow = from('slow', () => comparison.promise)
+    now += 1000
+    await from('wrong', async () => undefined)
+    comparison.resolve('right')
+    expect(await slow).toBe('right')
+    await expect(from('new', async () => 'right')).rejects.toThrow('too_many_attempts')
+    now += 2000
+    expect(await from('new', async () => 'right')).toBe('right')
+  })
+})
+
 describe('the memory for guesses', () => {
   it('is the same however long the names are', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
-    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
+    const attempts = new Attempts({ now: () => now })
     const wrong = async (value: string) => {
-      const shared = [{ by: 'account', value }] as const
-      await attempts.guess({ own: { by: 'pair', value }, shared }, async () => undefined)
+      const subjects = [
+        { by: 'pair', value },
+        { by: 'account', value },
+      ] as const
+      await attempts.guess(subjects, async () => undefined)
     }
     collect()
     const before = process.memoryUsage().heapUsed
@@ -379,15 +408,16 @@ describe('a flood of invented names', () => {
   async function flood(attempts: Attempts) {
     for (let count = 0; count < FLOOD; count += 1) {
       const value = `made up ${count}`
-      const shared = [
+      const subjects = [
+        { by: 'pair', value },
         { by: 'network', value },
         { by: 'account', value },
       ] as const
-      await attempts.guess({ own: { by: 'pair', value }, shared }, wrong)
+      await attempts.guess(subjects, wrong)
     }
   }
 
-  const pair = { own: { by: 'pair', value: 'pair' } } as const
+  const pair = [{ by: 'pair', value: 'pair' }] as const
 
   /** Wrong guesses for an account, each from another network. */
   async function guesses(attempts: Attempts, value: string, from: number, to: number) {
@@ -395,11 +425,14 @@ describe('a flood of invented names', () => {
   }
 
   function of(value: string, count: number) {
-    return { own: { by: 'pair', value: `${value} ${count}` }, shared: [{ by: 'account', value }] } as const
+    return [
+      { by: 'pair', value: `${value} ${count}` },
+      { by: 'account', value },
+    ] as const
   }
 
   it('ends no waiting, and evicts nothing that is half way to it', async () => {
-    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
+    const attempts = new Attempts({ now: () => now })
     for (let count = 0; count < 5; count += 1) await attempts.guess(pair, wrong)
     await guesses(attempts, 'waiting', 0, 20)
     await guesses(attempts, 'half the way', 0, 10)
@@ -411,10 +444,10 @@ describe('a flood of invented names', () => {
   })
 
   it('of links, which cost nothing to guess, evicts no count of accounts', async () => {
-    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
+    const attempts = new Attempts({ now: () => now })
     for (let count = 0; count < 4; count += 1) await attempts.guess(pair, wrong)
     for (let count = 0; count < FLOOD; count += 1) {
-      await attempts.guess({ own: { by: 'link', value: `network ${count}` } }, wrong)
+      await attempts.guess([{ by: 'link', value: `network ${count}` }], wrong)
     }
     await attempts.guess(pair, wrong)
     await expect(attempts.guess(pair, right)).rejects.toThrow('too_many_attempts')
@@ -423,10 +456,10 @@ describe('a flood of invented names', () => {
   it('takes memory for a bounded number of them', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
-    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
+    const attempts = new Attempts({ now: () => now })
     const link = async (from: number, to: number) => {
       for (let count = from; count < to; count += 1) {
-        await attempts.guess({ own: { by: 'link', value: `${count}` } }, wrong)
+        await attempts.guess([{ by: 'link', value: `${count}` }], wrong)
       }
       collect()
       return process.memoryUsage().heapUsed

@@ -1,18 +1,9 @@
-import {
-  type CountName,
-  FORGET_MS,
-  type GuessCount,
-  type GuessCounts,
-  type OpenCounts,
-} from '../guess-counts.ts'
-import type { Connection } from './connection/connection.ts'
+import { type CountName, FORGET_MS, type GuessCount, type GuessCounts } from '../guess-counts.ts'
 import { seenFromOutside } from './connection/outages.ts'
 import type { Pool } from './connection/pool.ts'
 
 /** Each change removes this many expired counts, so that they do not accumulate. */
 const FORGOTTEN = 20
-
-type Row = { counted_by: string; digest: string; failures: number; since_ms: number; until_ms: number }
 
 /** Counts wrong guesses for all processes on the store. */
 export class PostgresGuessCounts implements GuessCounts {
@@ -24,12 +15,19 @@ export class PostgresGuessCounts implements GuessCounts {
     this.#now = now
   }
 
-  async change<Result>(names: readonly CountName[], change: (counts: OpenCounts) => Result): Promise<Result> {
+  async change<Result>(
+    names: readonly CountName[],
+    change: (counts: GuessCount[]) => Result,
+  ): Promise<Result> {
+    const now_ms = this.#now()
+    const locked = [names.map(({ by }) => by), names.map(({ digest }) => digest), now_ms]
     try {
       return await this.#pool.use(async (connection) => {
         await connection.run('BEGIN')
         try {
-          const result = await this.#changeOn(connection, names, change)
+          const { rows: counts } = await connection.run<GuessCount>(LOCK, locked)
+          const result = change(counts)
+          await connection.run(PUT, [JSON.stringify(counts), now_ms - FORGET_MS])
           await connection.run('COMMIT')
           return result
         } catch (error) {
@@ -41,42 +39,6 @@ export class PostgresGuessCounts implements GuessCounts {
       throw seenFromOutside(error)
     }
   }
-
-  async #changeOn<Result>(
-    connection: Connection,
-    names: readonly CountName[],
-    change: (counts: OpenCounts) => Result,
-  ): Promise<Result> {
-    const { rows } = await connection.run<Row>(LOCK, [
-      names.map(({ by }) => by),
-      names.map(({ digest }) => digest),
-      this.#now(),
-    ])
-    const counts = new Map(rows.map((row) => [textOf({ by: row.counted_by, digest: row.digest }), row]))
-    const put = new Map<string, Row>()
-    const result = change({
-      get(name) {
-        const row = put.get(textOf(name)) ?? counts.get(textOf(name))
-        return row && row.failures > 0 ? countOf(row) : undefined
-      },
-      put({ by, digest }, count) {
-        const { failures, since_ms, until_ms } = count ?? NOTHING
-        put.set(textOf({ by, digest }), { counted_by: by, digest, failures, since_ms, until_ms })
-      },
-    })
-    await connection.run(PUT, [JSON.stringify([...put.values()]), this.#now() - FORGET_MS])
-    return result
-  }
-}
-
-const NOTHING: GuessCount = { failures: 0, since_ms: 0, until_ms: 0 }
-
-function textOf({ by, digest }: CountName): string {
-  return `${by} ${digest}`
-}
-
-function countOf({ failures, since_ms, until_ms }: Row): GuessCount {
-  return { failures, since_ms, until_ms }
 }
 
 /**
@@ -88,19 +50,19 @@ const LOCK = `
   SELECT counted_by, digest, 0, $3, 0 FROM unnest($1::text[], $2::text[]) AS names (counted_by, digest)
   ORDER BY counted_by COLLATE "C", digest COLLATE "C"
   ON CONFLICT (counted_by, digest) DO UPDATE SET failures = known.failures
-  RETURNING counted_by, digest, failures, since_ms, until_ms`
+  RETURNING counted_by AS by, digest, failures, since_ms, until_ms`
 
 /** Writes counts, and removes some expired ones. */
 const PUT = `
   WITH put AS (
     SELECT * FROM json_to_recordset($1::json)
-      AS put (counted_by text, digest text, failures integer, since_ms bigint, until_ms bigint)
+      AS put (by text, digest text, failures integer, since_ms bigint, until_ms bigint)
   ), forgotten AS (
     DELETE FROM wrong_guesses WHERE (counted_by, digest) IN (
       SELECT counted_by, digest FROM wrong_guesses
-      WHERE since_ms < $2 AND (counted_by, digest) NOT IN (SELECT counted_by, digest FROM put)
+      WHERE since_ms < $2 AND (counted_by, digest) NOT IN (SELECT by, digest FROM put)
       ORDER BY since_ms LIMIT ${FORGOTTEN} FOR UPDATE SKIP LOCKED
     )
   )
   UPDATE wrong_guesses SET failures = put.failures, since_ms = put.since_ms, until_ms = put.until_ms
-  FROM put WHERE wrong_guesses.counted_by = put.counted_by AND wrong_guesses.digest = put.digest`
+  FROM put WHERE wrong_guesses.counted_by = put.by AND wrong_guesses.digest = put.digest`
