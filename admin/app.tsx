@@ -1,7 +1,7 @@
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
-import { createBrowserRouter, Outlet, RouterProvider, ScrollRestoration } from 'react-router'
+import { createBrowserRouter, Navigate, Outlet, RouterProvider, ScrollRestoration } from 'react-router'
 import { RouteFailure } from './frame/route-failure.tsx'
 import { queryClient } from './query-client.ts'
 import { cssVariablesResolver, theme } from './theme.ts'
@@ -32,6 +32,7 @@ const router = createBrowserRouter(
               // A separate error boundary keeps the frame around a screen that fails.
               ErrorBoundary: RouteFailure,
               children: [
+                { index: true, element: <Navigate to="overview" replace /> },
                 {
                   path: 'overview',
                   lazy: screen(() => import('./overview/overview.tsx').then((m) => m.OverviewScreen)),

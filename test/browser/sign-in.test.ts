@@ -62,6 +62,13 @@ describe('Signing in', () => {
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'first-event')}`)
   })
 
+  it('at the address of a workspace alone opens its overview', async () => {
+    const path = screenPath(workspace, '')
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+    await heading(page, 'Overview').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/admin${path}overview`)
+  })
+
   it('on a server without an account says where the setup link is, and asks for nothing', async () => {
     const cairn = await startCairnForTest()
     const page = await openAdministration({ cairn, path: '/', refusals: [nobody] })
