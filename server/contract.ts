@@ -103,7 +103,7 @@ export type OperationRequest<Id extends OperationId> = {
 type Responses<Id extends OperationId> = operations[Id]['responses']
 
 /** A success that the contract declares for the operation. Refusals are thrown as `Problem`. */
-export type OperationReply<Id extends OperationId> = Id extends OperationId
+type OperationReply<Id extends OperationId> = Id extends OperationId
   ? {
       [Status in keyof Responses<Id>]: Responses<Id>[Status] extends FileResponse<infer Types>
         ? { status: Status; file: StreamedFile<Types & string>; body?: undefined; cookies?: Cookies }

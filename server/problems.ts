@@ -338,7 +338,7 @@ export const LISTED_FAULTS = 100
 const LISTED_LENGTH = 20_000
 
 /** The faults that a response lists. */
-export function listedFaults(faults: readonly Fault[]): readonly Fault[] {
+function listedFaults(faults: readonly Fault[]): readonly Fault[] {
   let length = 0
   const end = faults.findIndex(({ pointer = '' }, index) => {
     length += pointer.length

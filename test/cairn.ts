@@ -133,7 +133,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
 let contract: Promise<Contract> | undefined
 
 /** The contract, loaded once for all servers of a process, because that is most of a server's start time. */
-export function sharedContract(): Promise<Contract> {
+function sharedContract(): Promise<Contract> {
   contract ??= loadContract(contractFile)
   return contract
 }

@@ -238,7 +238,7 @@ function SendingKey({ key_id, onFilter }: { key_id: string; onFilter: FilterBy }
 }
 
 /** A value with a button that filters by it. */
-export function Filterable({
+function Filterable({
   label,
   onFilter,
   children,

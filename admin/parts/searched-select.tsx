@@ -8,7 +8,7 @@ import { nameLimit } from './field-faults.ts'
 export type Choice = { value: string; label: string }
 
 /** Search results, with a heading if there are several kinds. */
-export type FoundChoices = { group?: string; items: Choice[]; hasMore: boolean }
+type FoundChoices = { group?: string; items: Choice[]; hasMore: boolean }
 
 /** Where the options of a select come from. */
 export type ChoiceSource = {

@@ -9,10 +9,10 @@ export const BATCH_EVENTS = 1000
 /** `mixed`: alternately UUIDv7, as our client generates them, and UUIDv4, as most other programs do. */
 export type MessageIds = 'v7' | 'v4' | 'mixed'
 
-export type Customer = { client_customer_id: string; customer_name: string }
+type Customer = { client_customer_id: string; customer_name: string }
 
 /** The customer with this number. Those below `CUSTOMERS` are initialized on every server before it is measured. */
-export function customer(number: number): Customer {
+function customer(number: number): Customer {
   return { client_customer_id: `user-${number}`, customer_name: `Customer number ${number}` }
 }
 

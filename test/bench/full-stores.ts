@@ -38,7 +38,7 @@ export type FullStoreFigures = {
 }
 
 /** Batch throughput in events per second; one number per round. */
-export type FlatFigures = { empty: number[]; full: number[] }
+type FlatFigures = { empty: number[]; full: number[] }
 
 type Options = { settings: Settings; watched: Watched }
 type Full = { store: Pick<Server, 'file' | 'workspaces'>; server: Server; stored: number }

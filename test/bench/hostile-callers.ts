@@ -23,7 +23,7 @@ export type HostileJob = {
 export type Keys = { secret: string; publishable: string }
 
 /** Number of requests of a kind of caller, and their outcomes: statuses, or how a connection ended. */
-export type Tally = { requests: number; answers: Record<string, number> }
+type Tally = { requests: number; answers: Record<string, number> }
 export type Tallies = Record<string, Tally>
 
 /** What all callers share, and the keys and tally of one kind. */

@@ -22,7 +22,7 @@ import {
 } from './windows.ts'
 
 /** Requests per second, one number per round. */
-export type RequestFigures = {
+type RequestFigures = {
   single: number[]
   initialize: number[]
   single_p99_ms: number[]

@@ -8,7 +8,7 @@ import type { Problem } from '../../client/index.ts'
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 /** A request as it arrived, with its complete body. */
-export type Arrival = {
+type Arrival = {
   method: string | undefined
   url: string | undefined
   headers: IncomingMessage['headers']

@@ -112,7 +112,7 @@ export async function requestTo(
 }
 
 /** Returns the required query parameters, with the contract's examples. */
-export function smallestQuery({ parameters }: ContractOperation): string {
+function smallestQuery({ parameters }: ContractOperation): string {
   const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   const query = required.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
   return query.length > 0 ? `?${query.join('&')}` : ''
@@ -214,7 +214,7 @@ export async function newCustomer(place: Place, journey_id: string): Promise<str
 }
 
 /** Creates a refusal. */
-export async function newRefusal({ send, headers }: Place): Promise<string> {
+async function newRefusal({ send, headers }: Place): Promise<string> {
   const key = headers.key ?? {}
   const body = JSON.stringify({ journey_id: UNKNOWN, customer_id: UNKNOWN, event_id: 'signed_up' })
   const sent = { ...key, 'content-type': 'application/json' }

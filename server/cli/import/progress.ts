@@ -94,7 +94,7 @@ function percent(part: number, whole: number): number {
 }
 
 /** Formats seconds as h:mm:ss or m:ss. */
-export function clock(seconds: number): string {
+function clock(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds))
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
   const two = (n: number) => String(n).padStart(2, '0')

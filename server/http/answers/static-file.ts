@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 /** The supported content codings, best first. */
-export const codings = ['br', 'gzip'] as const
+const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
 
 /** Minimum size that is worth compressing. */

@@ -68,7 +68,7 @@ export type Period = keyof typeof PERIOD_MS
 export const KEPT_MS = { minute: 8 * DAY_MS, hour: 400 * DAY_MS, day: Number.POSITIVE_INFINITY } as const
 
 /** Length of a block. The number of a series is valid within one block. */
-export const BLOCK_MS = 30 * DAY_MS
+const BLOCK_MS = 30 * DAY_MS
 
 /**
  * Maximum combinations of journey, name and key that are counted separately per block. Beyond that, because a sender

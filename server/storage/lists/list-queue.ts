@@ -7,7 +7,7 @@ import { Unavailable } from '../unavailable.ts'
 const WAITING = { perCaller: 100, inAll: 1_000 }
 
 /** Deadline of a list read: after that the caller has lost patience, and others are waiting. */
-export const LIST_DEADLINE_MS = 5_000
+const LIST_DEADLINE_MS = 5_000
 
 /** Sums up the reads of two queues. */
 export function sumOfReads(one: ListReads, other: ListReads): ListReads {

@@ -20,7 +20,7 @@ import type { Pool, Servers } from './connection/pool.ts'
 export type Read = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>
 
 /** What other processes must learn of a transaction. */
-export type Change = {
+type Change = {
   /** Whether it may have changed service keys. */
   ofKeys: boolean
   /** The number of the change in `cairn_store`; null if unknown. */

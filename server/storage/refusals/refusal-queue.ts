@@ -36,7 +36,7 @@ export type WaitingRefusal = Omit<RefusalRow, 'sent' | 'bytes'> & {
   held_bytes: number
 }
 
-export type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
+type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
 
 /** Number of further refusals after one that is kept. */
 export type LeftOut = RefusalName & { count: number }

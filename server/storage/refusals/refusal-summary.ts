@@ -5,7 +5,7 @@ import type { RefusalRow, RefusalTables } from './refusal-table.ts'
 type Fault = components['schemas']['Fault']
 
 /** Maximum groups; further ones are only counted, so that a sender that invents fields does not enlarge the answer. */
-export const GROUPS = 100
+const GROUPS = 100
 
 /** Maximum length of a field, however long the names in a pointer are. */
 const FIELD_LENGTH = 255
@@ -17,7 +17,7 @@ export type SummarySpan = { from_ms: number; to_ms: number; periods: number }
  * Number of refusals by subject: events that the event counts include as `rejected`; requests with events that were
  * refused as a whole, whose events are in no count; and registrations of customers.
  */
-export type RefusalKinds = { events: number; requests: number; customers: number }
+type RefusalKinds = { events: number; requests: number; customers: number }
 
 /** Refusals of one code, field and key. */
 export type RefusalGroup = Pick<RefusalRow, 'code' | 'key_id' | 'field'> & {

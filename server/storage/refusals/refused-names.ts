@@ -78,7 +78,7 @@ const TELLING_LENGTH = 10
  * Whether a JSON text, or its head, refers to something. White space around a name and quotes around a number do not
  * matter.
  */
-export function mentions(text: string, names: Names): boolean {
+function mentions(text: string, names: Names): boolean {
   const isNamed = namedIn(names)
   for (const candidate of candidates(text)) if (isNamed(candidate.text)) return true
   return false

@@ -8,7 +8,7 @@ import { newId } from '../../domain/identifiers.ts'
  */
 export type Removal = Selectable<Removals> & { kind: RemovalKind }
 
-export type RemovalKind = 'customer' | 'journey' | 'workspace'
+type RemovalKind = 'customer' | 'journey' | 'workspace'
 
 /** Returns a customer's own names, kept until everything is removed: its refusals are found by them. */
 export function ownNames({ subject_id, place }: Pick<Removal, 'subject_id' | 'place'>) {

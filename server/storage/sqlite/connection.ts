@@ -13,7 +13,7 @@ export const BUSY_MS = 5000
 export const LOG_KEPT_BYTES = 64 * 1024 * 1024
 
 /** A file cannot be opened; the message is for the operator. */
-export class CannotOpen extends Error {
+class CannotOpen extends Error {
   constructor(path: string, cause: unknown) {
     super(`Cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'CannotOpen'

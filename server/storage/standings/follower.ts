@@ -41,7 +41,7 @@ export type JourneyChange = {
 }
 
 /** Called with every standing that was examined, as it is stored; not while a rebuild for other steps is running. */
-export type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
+type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
 
 type FollowOptions = {
   onStanding?: OnStanding

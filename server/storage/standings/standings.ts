@@ -86,7 +86,7 @@ export type TimeRange = { from_ms: number; to_ms: number | null; count: number }
 export type JourneyTimes = StandingsState & { times: StepTimes; ranges: readonly TimeRange[] }
 
 /** A reached step: when, and by which event. */
-export type FilledStep = { at_ms: number; id: string }
+type FilledStep = { at_ms: number; id: string }
 
 export type EnrolmentStanding = {
   entered_ms: number

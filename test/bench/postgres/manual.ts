@@ -44,7 +44,7 @@ await pool.query('INSERT INTO journeys VALUES ($1, $2)', [journey_id, 'Onboardin
 const known = new Map<string, string>()
 
 /** Start options of a peer, as JSON in its first argument. */
-export type ManualPeerOptions = { port: number; databaseUrl: string; key: string; journey_id: string }
+type ManualPeerOptions = { port: number; databaseUrl: string; key: string; journey_id: string }
 
 serveManual({
   db: new Kysely<ManualTables>({ dialect: new PostgresDialect({ pool }) }),

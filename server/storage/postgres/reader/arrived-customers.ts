@@ -16,7 +16,7 @@ export async function arrivedCustomers(connection: Connection, workspaceId: stri
 }
 
 /** See `Arrived`. */
-export function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
+function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
   return ({ ms, id }, limit) => sql`
       WITH pending_arrivals AS MATERIALIZED (
         SELECT made.customer_id FROM enrolment_arrivals

@@ -17,7 +17,7 @@ export async function arrivedCustomers(
 }
 
 /** See `Arrived`. */
-export function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
+function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
   return (after, limit) => sql`
     SELECT customer_ref AS ms, customer_id AS id FROM customers
     WHERE workspace_id = ${workspaceId} AND customer_ref > ${after.ms} AND customer_ref <= ${end.ms}

@@ -110,7 +110,7 @@ export async function keptEntries(path: string, journey_id: string) {
 }
 
 /** Returns what the store holds of a journey, as input for the model, with its steps. */
-export function storedJourney(path: string, journey_id: string): ModelJourney & { names: string[] } {
+function storedJourney(path: string, journey_id: string): ModelJourney & { names: string[] } {
   const store = connect(path, { readonly: true })
   const steps = store.prepare<[string], string>('SELECT steps FROM journeys WHERE journey_id = ?').pluck()
   const enrolments = store.prepare<[string], ModelEnrolment>(
