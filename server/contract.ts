@@ -14,12 +14,12 @@ import type { Attempts } from './http/rates/attempts.ts'
 import type { RecentMap } from './http/rates/recent-map.ts'
 import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
+import type { Tally } from './metrics/tally.ts'
 import type { Passwords } from './passwords.ts'
 import type { Reading, ReadingDatabase, Transaction } from './storage/database.ts'
 import type { ServedStorage } from './storage/storage.ts'
 import type { CallingKey } from './storage/tables/service-keys.ts'
 import type { StoredSession } from './storage/tables/sessions.ts'
-import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { isServiceKey } from '../domain/service-keys.ts'
+import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import type { Fault } from '../problems.ts'
-import type { ServedMetrics } from '../served-metrics.ts'
 import type { LoggedFault } from './log-redaction.ts'
 
 export type RequestLog = {

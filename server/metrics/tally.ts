@@ -1,4 +1,4 @@
-import type { EventOutcome } from './storage/events/event-store.ts'
+import type { EventOutcome } from '../storage/events/event-store.ts'
 
 /** Maximum keys counted separately: a scrape must stay bounded however many keys are in use. */
 const NAMED_KEYS = 200

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PasswordStatistics } from './passwords.ts'
+import type { PasswordStatistics } from '../passwords.ts'
+import type { CommittedGroup, StorageStatistics } from '../storage/storage.ts'
 import { SECONDS, type ServedMetrics } from './served-metrics.ts'
-import type { CommittedGroup, StorageStatistics } from './storage/storage.ts'
 
 const ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
