@@ -20,7 +20,7 @@ const built = [
     folder: 'dist/server',
     entry: 'commands.js',
     sources: SERVER_SOURCES,
-    program: ['rolldown/bin/cli.mjs', '-c', 'server/rolldown.config.js', '--dir'],
+    program: ['rolldown/bin/cli.mjs', '-c', 'server/build/rolldown.config.js', '--dir'],
   },
   {
     folder: 'dist/guides',

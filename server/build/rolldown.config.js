@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { load } from 'js-yaml'
 
-const server = import.meta.dirname
+const server = join(import.meta.dirname, '..')
 
 /** Each thread starts from its own file. Its name contains its folder, because all files are in one folder. */
 const threads = readdirSync(server, { recursive: true }).filter((file) => file.endsWith('-thread.ts'))

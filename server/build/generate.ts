@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { migrateFile } from './storage/sqlite/migrate-file.ts'
+import { migrateFile } from '../storage/sqlite/migrate-file.ts'
 
 type Security = Record<string, unknown>[]
 type Contract = {

@@ -88,7 +88,7 @@ function isLater(next: string, version: string): boolean {
 }
 
 async function makeTarballs() {
-  execFileSync(process.execPath, ['server/build.js'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['server/build/build.js'], { stdio: 'inherit' })
   // After the build, because the version is compiled into the interface.
   makePackage()
   rmSync(target, { recursive: true, force: true })
@@ -111,9 +111,13 @@ async function makeTarballs() {
 /** Makes the package as it is installed, compiled: Node does not read TypeScript below node_modules. */
 function makePackage() {
   rmSync(stage, { recursive: true, force: true })
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.release.json'], {
-    stdio: 'inherit',
-  })
+  execFileSync(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'server/build/tsconfig.release.json'],
+    {
+      stdio: 'inherit',
+    },
+  )
   for (const name of readdirSync('server/docs').filter(
     (name) => !name.endsWith('.ts') && !BUILDING.includes(name),
   )) {

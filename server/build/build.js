@@ -34,7 +34,10 @@ function build(folder) {
   const options = ['--outDir', join(dist, 'admin'), '--emptyOutDir', '--logLevel', 'warn']
   run([join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'admin', ...options], folder)
   // Runs here, because the dependencies to bundle are here.
-  run([join(folder, 'node_modules', 'rolldown', 'bin', 'cli.mjs'), '-c', 'server/rolldown.config.js'], '.')
+  run(
+    [join(folder, 'node_modules', 'rolldown', 'bin', 'cli.mjs'), '-c', 'server/build/rolldown.config.js'],
+    '.',
+  )
   run([join('server', 'docs', 'render-guides.js'), join(dist, 'guides'), folder], '.')
   const redoc = join(folder, 'node_modules', 'redoc')
   rmSync(join(dist, 'redoc'), { recursive: true, force: true })
