@@ -38,7 +38,7 @@ const prepared = {
   },
   load(id) {
     if (id === NO_CHECK) return 'export class OpenAPISchemaValidator {}'
-    if (id !== join(server, 'contract-document.ts')) return null
+    if (id !== join(server, 'http', 'checks', 'contract-document.ts')) return null
     const contract = JSON.stringify(load(readFileSync(join(server, '..', 'openapi.yaml'), 'utf8')))
     return `const contract = ${JSON.stringify(contract)}; export const contractDocument = () => JSON.parse(contract)`
   },

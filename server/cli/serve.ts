@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { isAdministrationBuilt } from '../http/administration-site.ts'
-import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
 import type { CommandIo } from './command-io.ts'
+import { logListening, openLog } from './log.ts'
 import { nextSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PasswordStatistics } from '../passwords.ts'
+import type { PasswordStatistics } from '../http/callers/passwords.ts'
 import type { CommittedGroup, StorageStatistics } from '../storage/storage.ts'
 import { SECONDS, type ServedMetrics } from './served-metrics.ts'
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { ContractDocument } from '../../contract-document.ts'
+import type { ContractDocument } from './contract-document.ts'
 
 /** Whether a body is valid by its schema. */
 type Acceptance = (body: unknown) => boolean

@@ -1,7 +1,7 @@
 import { parse as parseUrl } from 'node:url'
 import type { RequestHandler } from 'express'
 import { middleware } from 'express-openapi-validator'
-import type { ContractDocument } from '../../contract-document.ts'
+import type { ContractDocument } from './contract-document.ts'
 import type { ValidatorError } from './faults.ts'
 
 /**

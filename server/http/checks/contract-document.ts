@@ -1,5 +1,5 @@
 import { load } from 'js-yaml'
-import type { components } from '../generated/contract.ts'
+import type { components } from '../../../generated/contract.ts'
 
 /** The parts of an operation that the server reads from the contract at run time; the rest is in the generated types. */
 export type DeclaredOperation = {

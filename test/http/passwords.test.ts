@@ -1,7 +1,7 @@
 // engines: none (passwords are queued before the store is used)
 
 import { expect, it } from 'vitest'
-import { Passwords } from '../server/passwords.ts'
+import { Passwords } from '../../server/http/callers/passwords.ts'
 
 it('lets a known person verify a password however many others fill the queue', async () => {
   const passwords = new Passwords()

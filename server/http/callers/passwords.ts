@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { FairQueue, type Owner } from './domain/fair-queue.ts'
-import { siteOf } from './domain/networks.ts'
-import { Unavailable } from './storage/unavailable.ts'
+import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
+import { siteOf } from '../../domain/networks.ts'
+import { Unavailable } from '../../storage/unavailable.ts'
 
 /** argon2id with the parameters that OWASP recommends for passwords: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
