@@ -60,7 +60,7 @@ const choices = {
   name: 'choices',
   // Excludes what a plain select also uses. Includes its own user: if that were in the shared chunk, each of the two chunks
   // would need the other one first.
-  test: /admin\/parts\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
+  test: /admin\/parts\/forms\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
-import { nextFound } from '../parts/pages.ts'
-import type { Choice, ChoiceSource } from '../parts/searched-select.tsx'
+import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
+import { nextFound } from '../parts/lists/pages.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'

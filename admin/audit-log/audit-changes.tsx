@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
-import { JsonValue } from '../parts/json-value.tsx'
+import { JsonValue } from '../parts/json/json-value.tsx'
 
 /** The changed fields of an entry, before and after. Renders nothing if there are none. */
 export function AuditChanges({ entry }: { entry: Schemas['AuditEntry'] }) {

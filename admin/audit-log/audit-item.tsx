@@ -3,7 +3,7 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Identifier } from '../parts/identifier.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
 import { AuditChanges } from './audit-changes.tsx'
 import { AuditSentence } from './audit-sentence.tsx'
 

@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core'
 import { IconEraser } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { RowMenu } from '../parts/row-menu.tsx'
+import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
 // Rarely needed.

@@ -4,8 +4,8 @@ import { useId, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { EventDetails } from '../events/event-details.tsx'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
-import { ArrowKeys } from '../parts/arrow-keys.tsx'
-import { clockText } from '../parts/instant-text.ts'
+import { clockText } from '../parts/instants/instant-text.ts'
+import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
 type Event = Schemas['Event']

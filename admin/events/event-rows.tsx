@@ -1,8 +1,8 @@
 import { Box, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
-import { ArrowKeys } from '../parts/arrow-keys.tsx'
-import { millisecondsText, shortDayText } from '../parts/instant-text.ts'
+import { millisecondsText, shortDayText } from '../parts/instants/instant-text.ts'
+import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { variablesText } from './variables-text.ts'
 

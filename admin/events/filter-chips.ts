@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ChoiceSource } from '../parts/searched-select.tsx'
+import type { ChoiceSource } from '../parts/forms/searched-select.tsx'
 
 /**
  * The text of a chip for an identifier in the address: the name once it has loaded, or the identifier if it does not exist.

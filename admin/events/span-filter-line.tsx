@@ -1,6 +1,6 @@
 import './events.css'
 import type { ReactNode } from 'react'
-import { type Chip, FilterLine } from '../parts/filter-line.tsx'
+import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
 import { lastSpans, type SpanFilters } from './span.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
-import { instant, oneOf } from '../parts/filter-readers.ts'
-import type { Filters } from '../parts/filters.ts'
-import { instantText } from '../parts/instant-text.ts'
+import { instant, oneOf } from '../parts/filters/filter-readers.ts'
+import type { Filters } from '../parts/filters/filters.ts'
+import { instantText } from '../parts/instants/instant-text.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms

@@ -15,7 +15,7 @@ import type { OperationId } from '../../client/person.ts'
 import { useHasEvents } from '../overview/has-events.ts'
 import { useRefusedShare } from '../overview/refused-share.ts'
 import { rejectionCount } from '../overview/rejections.ts'
-import { clockText } from '../parts/instant-text.ts'
+import { clockText } from '../parts/instants/instant-text.ts'
 import { countText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
 

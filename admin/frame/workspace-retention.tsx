@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { RetentionForm } from '../parts/forms/retention-form.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { RetentionForm } from '../parts/retention-form.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 

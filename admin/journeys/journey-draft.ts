@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import { givenNameFault, lengthFault, nameFault, onlyFaults } from '../parts/field-faults.ts'
+import { givenNameFault, lengthFault, nameFault, onlyFaults } from '../parts/forms/field-faults.ts'
 
 type Journey = Schemas['Journey']
 

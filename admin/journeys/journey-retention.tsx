@@ -1,8 +1,8 @@
 import { Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
+import { RetentionForm } from '../parts/forms/retention-form.tsx'
 import { notify } from '../parts/notify.ts'
-import { RetentionForm } from '../parts/retention-form.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 

@@ -1,7 +1,7 @@
 import { Group, List, Stack, Text, Title } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { Identifier } from '../parts/identifier.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
 import { useMembership } from '../session/session.ts'
 import { JourneyForm } from './journey-form.tsx'
 import { JourneyPage } from './journey-page.tsx'

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
-import { givenNameFault, onlyFaults } from '../parts/field-faults.ts'
-import { instantOf } from '../parts/typed-instant.ts'
+import { givenNameFault, onlyFaults } from '../parts/forms/field-faults.ts'
+import { instantOf } from '../parts/instants/typed-instant.ts'
 import { codeOf, fieldErrors } from '../problem.ts'
 
 type ServiceKey = Schemas['ServiceKey']

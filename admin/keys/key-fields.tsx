@@ -1,8 +1,8 @@
 import { NumberInput, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { useForm } from '@mantine/form'
 import type { Schemas } from '../../client/person.ts'
-import { InstantInput } from '../parts/instant-input.tsx'
-import { dayText } from '../parts/instant-text.ts'
+import { InstantInput } from '../parts/instants/instant-input.tsx'
+import { dayText } from '../parts/instants/instant-text.ts'
 import { type KeyDraft, startOfDay, tomorrow } from './key-draft.ts'
 
 type KeyFieldsProps = {

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { copyText } from '../parts/clipboard.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
-import { LeaveGuard } from '../parts/leave-guard.tsx'
+import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
 /** A new key, with its token. */

@@ -3,11 +3,11 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { Instant } from '../parts/instant.tsx'
-import { OneTimeLink } from '../parts/one-time-link.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { OneTimeLink } from './one-time-link.tsx'
 import { abilityOf, asRole, grantableRoles, roleName } from './role.ts'
 
 /** Creates an invitation, then shows its link, which cannot be shown again. */

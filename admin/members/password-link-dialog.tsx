@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
-import { Instant } from '../parts/instant.tsx'
-import { OneTimeLink } from '../parts/one-time-link.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
+import { OneTimeLink } from './one-time-link.tsx'
 
 /** Creates a password reset link for a member and shows it, which cannot be done again. */
 export function PasswordLinkDialog({

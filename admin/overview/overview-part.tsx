@@ -1,7 +1,7 @@
 import { Anchor, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { Link } from 'react-router'
-import { Instant } from '../parts/instant.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { useMembership } from '../session/session.ts'

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ProblemError } from '../problem.ts'
 import { CookieNotKeptError } from '../session/session.ts'
-import { CutShortError } from './cut-short-error.ts'
+import { CutShortError } from './export/cut-short-error.ts'
 import { Identifier } from './identifier.tsx'
 
 /**

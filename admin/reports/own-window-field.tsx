@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { durationOf, durationText, lengthOf } from '../parts/duration-text.ts'
-import { useDraft } from '../parts/filters.ts'
+import { useDraft } from '../parts/filters/filters.ts'
+import { durationOf, durationText, lengthOf } from '../parts/instants/duration-text.ts'
 
 /** A conversion window of custom length. */
 export function OwnWindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {

@@ -1,10 +1,10 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { durationText, lengthOf } from '../parts/duration-text.ts'
-import { type Chip, FilterLine } from '../parts/filter-line.tsx'
-import { duration, instant, oneOf } from '../parts/filter-readers.ts'
-import { type Filters, given, useFilters } from '../parts/filters.ts'
+import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
+import { duration, instant, oneOf } from '../parts/filters/filter-readers.ts'
+import { type Filters, given, useFilters } from '../parts/filters/filters.ts'
+import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
 
 // Rarely needed.
 const OwnWindowField = lazy(() =>

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { durationOf, durationText, lengthOf } from '../../admin/parts/duration-text.ts'
+import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
 import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'

@@ -1,7 +1,7 @@
 import { Button, Group, Popover, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
 import { IconFilter, IconX } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, startTransition, useRef, useState } from 'react'
-import { shortInstantText } from './instant-text.ts'
+import { shortInstantText } from '../instants/instant-text.ts'
 import type { CustomRange } from './range-fields.tsx'
 
 // Rarely needed.

@@ -1,8 +1,8 @@
 import { Alert, List, Text } from '@mantine/core'
 import { IconFilterOff } from '@tabler/icons-react'
 import { useSearchParams } from 'react-router'
-import type { UnreadFilter } from './filters.ts'
-import { countText } from './number-text.ts'
+import type { UnreadFilter } from '../parts/filters/filters.ts'
+import { countText } from '../parts/number-text.ts'
 
 /** Names the ignored filters, and removes them from the address. */
 export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[] }) {

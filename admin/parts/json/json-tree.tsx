@@ -1,6 +1,6 @@
 import { Box, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from '../copy-button.tsx'
 
 /** Number of levels that are initially expanded. */
 const openLevels = 2

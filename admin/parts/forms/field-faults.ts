@@ -1,5 +1,5 @@
-import { countText } from './number-text.ts'
-import { isVisible } from './visible-name.ts'
+import { countText } from '../number-text.ts'
+import { isVisible } from '../visible-name.ts'
 
 /** The contract's maximum length of a name or an identifier, in characters. */
 export const nameLimit = 255

@@ -1,12 +1,12 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { taken } from '../problem.ts'
-import { useCairn } from '../session/session.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
-import { Instant } from './instant.tsx'
-import { countOf, countText } from './number-text.ts'
-import { ProblemAlert } from './problem-alert.tsx'
+import { taken } from '../../problem.ts'
+import { useCairn } from '../../session/session.ts'
+import { ConfirmDialog } from '../confirm-dialog.tsx'
+import { Instant } from '../instants/instant.tsx'
+import { countOf, countText } from '../number-text.ts'
+import { ProblemAlert } from '../problem-alert.tsx'
 
 const maxDays = 36_500
 

@@ -1,5 +1,5 @@
 import { Button, Center, Stack, Text } from '@mantine/core'
-import { ProblemAlert } from './problem-alert.tsx'
+import { ProblemAlert } from '../problem-alert.tsx'
 
 /** The used part of `usePages`. */
 type MorePages = {

@@ -1,8 +1,8 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
-import { useIsNarrow } from './narrow.ts'
-import { timeZoneText } from './time-zone.ts'
+import { timeZoneText } from '../instants/time-zone.ts'
+import { useIsNarrow } from '../narrow.ts'
 
 /**
  * The filter fields of a list. On narrow screens a button, which shows how many filters are set, opens them.

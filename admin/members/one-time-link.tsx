@@ -1,7 +1,7 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { CopyButton } from './copy-button.tsx'
-import { monospaceField } from './monospace-field.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { monospaceField } from '../parts/forms/monospace-field.ts'
 
 /** A link that is shown only once, to be copied. */
 export function OneTimeLink({

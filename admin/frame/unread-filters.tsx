@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
-import { type UnreadFilter, UnreadFiltersContext } from './filters.ts'
+import { type UnreadFilter, UnreadFiltersContext } from '../parts/filters/filters.ts'
 
 // Rarely needed.
 const UnreadFiltersAlert = lazy(() =>

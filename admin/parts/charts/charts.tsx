@@ -5,8 +5,8 @@
 import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
 import { BarChart, LineChart } from '@mantine/charts'
+import { countText } from '../number-text.ts'
 import type { LinePoint, Series } from './chart-series.ts'
-import { countText } from './number-text.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
 const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ConfirmDialog } from '../confirm-dialog.tsx'
 
 type LeaveGuardProps = {
   /** Whether leaving would lose something. */

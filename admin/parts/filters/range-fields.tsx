@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
+import { timeZoneText } from '../instants/time-zone.ts'
 import { InstantField } from './instant-field.tsx'
-import { timeZoneText } from './time-zone.ts'
 
 /** A range from an instant (inclusive) to another (exclusive). */
 export type CustomRange = {

@@ -1,5 +1,5 @@
 import { VisuallyHidden } from '@mantine/core'
-import { countOf } from './number-text.ts'
+import { countOf } from '../number-text.ts'
 
 /** The used part of `usePages`. */
 type FoundPages = {

@@ -1,8 +1,8 @@
 import { useState } from 'react'
+import { InstantInput } from '../instants/instant-input.tsx'
+import { instantText } from '../instants/instant-text.ts'
+import { instantOf } from '../instants/typed-instant.ts'
 import { useDraft } from './filters.ts'
-import { InstantInput } from './instant-input.tsx'
-import { instantText } from './instant-text.ts'
-import { instantOf } from './typed-instant.ts'
 
 /** The contract accepts no instant before 1900. */
 const earliestMs = Date.UTC(1900, 0, 2)

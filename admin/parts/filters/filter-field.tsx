@@ -1,8 +1,8 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { nameLimit } from './field-faults.ts'
+import { nameLimit } from '../forms/field-faults.ts'
+import { monospaceField } from '../forms/monospace-field.ts'
 import { useDraft } from './filters.ts'
-import { monospaceField } from './monospace-field.ts'
 
 /**
  * A text filter. `onChange` is debounced by 200 ms, and called immediately on Enter and on blur.

@@ -1,5 +1,5 @@
-import { lengthOf } from './duration-text.ts'
-import { nameLimit } from './field-faults.ts'
+import { nameLimit } from '../forms/field-faults.ts'
+import { lengthOf } from '../instants/duration-text.ts'
 
 /** How a filter is parsed from the address, which may contain anything. */
 export type FilterReader<Value extends string = string> = {

@@ -1,11 +1,11 @@
 import { Button, Group, Menu, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Problem } from '../../client/person.ts'
-import { taken } from '../problem.ts'
-import { useMembership } from '../session/session.ts'
-import { bytesText } from './number-text.ts'
-import { ProblemAlert } from './problem-alert.tsx'
+import type { Problem } from '../../../client/person.ts'
+import { taken } from '../../problem.ts'
+import { useMembership } from '../../session/session.ts'
+import { bytesText } from '../number-text.ts'
+import { ProblemAlert } from '../problem-alert.tsx'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
