@@ -4,12 +4,7 @@ import { instant_ms } from '../../domain/instants.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { Reading } from '../database.ts'
-import {
-  COUNTING_MS,
-  type EventOutcome,
-  type EventStore,
-  type InitializeOutcome,
-} from '../events/event-store.ts'
+import { COUNTING_MS, type EventStore } from '../events/event-store.ts'
 import type { EventsRequest } from './reader/event-reader.ts'
 import type { Reader } from './reader/reader.ts'
 import type { WriteScheduler } from './writer/write-scheduler.ts'
@@ -26,30 +21,14 @@ export function sqliteEventStore(reader: Reader, scheduler: WriteScheduler, now:
   const list = async (request: EventsRequest, reading: Reading) =>
     new JsonBytes<EventPage>(await reader.events(request, reading))
   return {
-    async initializeCustomer(workspace_id, customer, discretion) {
-      const unit = { kind: 'initialize', workspace_id, ...customer, discretion } as const
-      return (await scheduler.submit(unit)) as InitializeOutcome
-    },
-
-    async insertEvents(workspace_id, events, key_id = '', isDiscreet = false) {
-      const unit = { kind: 'events', workspace_id, key_id, events, isDiscreet } as const
-      return (await scheduler.submit(unit)) as EventOutcome[]
-    },
-
-    async checkCustomer(workspace_id, customer, discretion) {
-      const unit = { kind: 'check-customer', workspace_id, ...customer, discretion } as const
-      return (await scheduler.submit(unit)) as InitializeOutcome
-    },
-
-    async checkEvents(workspace_id, events, isDiscreet = false) {
-      return (await scheduler.submit({
-        kind: 'check-events',
-        workspace_id,
-        key_id: '',
-        events,
-        isDiscreet,
-      })) as EventOutcome[]
-    },
+    initializeCustomer: (workspace_id, customer, discretion) =>
+      scheduler.submit({ kind: 'initialize', workspace_id, ...customer, discretion }),
+    insertEvents: (workspace_id, events, key_id = '', isDiscreet = false) =>
+      scheduler.submit({ kind: 'events', workspace_id, key_id, events, isDiscreet }),
+    checkCustomer: (workspace_id, customer, discretion) =>
+      scheduler.submit({ kind: 'check-customer', workspace_id, ...customer, discretion }),
+    checkEvents: (workspace_id, events, isDiscreet = false) =>
+      scheduler.submit({ kind: 'check-events', workspace_id, key_id: '', events, isDiscreet }),
 
     newestEvents: (workspace_id, filter, page, reading) =>
       list({ list: 'newest', workspace_id, filter, page }, reading),

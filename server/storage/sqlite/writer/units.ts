@@ -6,27 +6,52 @@ import { CustomerWriter, type Initialization } from './customer-writer.ts'
 import { type EventsUnit, EventWriter } from './event-writer.ts'
 import { References } from './references.ts'
 
-/** A unit of work that the writer does completely or not at all, in one transaction with others. */
-export type Unit =
-  | ({ kind: 'initialize' | 'check-customer' } & Initialization)
-  | ({ kind: 'events' | 'check-events' } & EventsUnit)
-  | { kind: 'key-used'; key_id: string }
-  | { kind: 'probe' }
+/** What a unit of each kind asks for, and its outcome. */
+type UnitKinds = {
+  initialize: { asked: Initialization; outcome: InitializeOutcome }
+  'check-customer': { asked: Initialization; outcome: InitializeOutcome }
+  events: { asked: EventsUnit; outcome: EventOutcome[] }
+  'check-events': { asked: EventsUnit; outcome: EventOutcome[] }
+  'key-used': { asked: { key_id: string }; outcome: 'written' }
+  probe: { asked: unknown; outcome: 'written' }
+}
 
-export type UnitOutcome = InitializeOutcome | EventOutcome[] | 'written'
+export type UnitKind = keyof UnitKinds
+
+/** A unit of work that the writer does completely or not at all, in one transaction with others. */
+export type Unit<Kind extends UnitKind = UnitKind> = {
+  [One in Kind]: { kind: One } & UnitKinds[One]['asked']
+}[Kind]
+
+export type UnitOutcome<Kind extends UnitKind = UnitKind> = UnitKinds[Kind]['outcome']
 
 /** Does groups of units, each group inside a transaction that the caller has begun. */
 export class Units {
   readonly #references: References
-  readonly #customers: CustomerWriter
   readonly #events: EventWriter
-  readonly #statements: ReturnType<typeof prepare>
+  readonly #work: { [Kind in UnitKind]: (unit: Unit<Kind>, now_ms: number) => UnitOutcome<Kind> }
 
   constructor(connection: Connection, messages: MessageIndex, ring: MemtableRing) {
-    this.#references = new References(connection)
-    this.#customers = new CustomerWriter(connection, this.#references)
-    this.#events = new EventWriter(connection, this.#references, messages, ring)
-    this.#statements = prepare(connection)
+    const references = new References(connection)
+    const customers = new CustomerWriter(connection, references)
+    const events = new EventWriter(connection, references, messages, ring)
+    const { probe, keyUsed } = prepare(connection)
+    this.#references = references
+    this.#events = events
+    this.#work = {
+      initialize: (unit, now_ms) => customers.initialize(unit, now_ms),
+      'check-customer': (unit) => customers.check(unit),
+      events: (unit, now_ms) => events.insert(unit, now_ms),
+      'check-events': (unit, now_ms) => events.check(unit, now_ms),
+      'key-used': ({ key_id }, now_ms) => {
+        keyUsed.run(now_ms, key_id)
+        return 'written'
+      },
+      probe: () => {
+        probe.run()
+        return 'written'
+      },
+    }
   }
 
   get memtable(): Memtable {
@@ -59,14 +84,8 @@ export class Units {
     this.#events.forget()
   }
 
-  #runUnit(unit: Unit, now_ms: number): UnitOutcome {
-    if (unit.kind === 'initialize') return this.#customers.initialize(unit, now_ms)
-    if (unit.kind === 'events') return this.#events.insert(unit, now_ms)
-    if (unit.kind === 'check-customer') return this.#customers.check(unit)
-    if (unit.kind === 'check-events') return this.#events.check(unit, now_ms)
-    if (unit.kind === 'key-used') this.#statements.keyUsed.run(now_ms, unit.key_id)
-    else this.#statements.probe.run()
-    return 'written'
+  #runUnit<Kind extends UnitKind>(unit: Unit<Kind>, now_ms: number): UnitOutcome<Kind> {
+    return this.#work[unit.kind](unit, now_ms)
   }
 }
 

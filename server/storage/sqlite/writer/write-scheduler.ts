@@ -9,7 +9,7 @@ import type { MemtableRing } from '../index/memtable.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement } from '../statement.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
-import type { Unit, UnitOutcome } from './units.ts'
+import type { Unit, UnitKind, UnitOutcome } from './units.ts'
 import { packGroup, type UnitResult, unpackResults } from './wire-format.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
@@ -115,7 +115,7 @@ export class WriteScheduler {
   }
 
   /** Resolves when the unit is on disk. */
-  submit(unit: Unit): Promise<UnitOutcome> {
+  submit<Kind extends UnitKind>(unit: Unit & { kind: Kind }): Promise<UnitOutcome<Kind>> {
     return new Promise((resolve, reject) => {
       const workspaceId = 'workspace_id' in unit ? unit.workspace_id : ''
       this.assertAvailable(workspaceId)
