@@ -203,10 +203,13 @@ export class Memtable {
   /** Undefined if no segment is being flushed. */
   indexing: Segment | undefined
   arriving: Segment
+  /** The number after the last committed one. */
+  #committedSeq: number
 
   constructor(ring: MemtableRing, indexed_seq: number) {
     this.#ring = ring
     this.arriving = new Segment(indexed_seq + 1)
+    this.#committedSeq = this.nextSeq
   }
 
   get length(): number {
@@ -219,7 +222,7 @@ export class Memtable {
   }
 
   /** Must be called before this many events are appended. */
-  reserve(events: number): void {
+  begin(events: number): void {
     this.#ring.reserve(this.nextSeq - 1 + events)
   }
 
@@ -241,9 +244,14 @@ export class Memtable {
     return before.length === 0 ? found : [...before, ...found]
   }
 
-  /** Removes events from this number on, which were not committed. */
-  cut(seq: number): void {
-    this.arriving.cut(seq)
+  /** Call when everything appended is on disk. */
+  committed(): void {
+    this.#committedSeq = this.nextSeq
+  }
+
+  /** Drops what was not committed. */
+  forget(): void {
+    this.arriving.cut(this.#committedSeq)
   }
 
   /** Starts to flush what has arrived. */

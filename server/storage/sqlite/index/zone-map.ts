@@ -28,12 +28,12 @@ export class ZoneMapWriter {
       if (received_ms > span.greatest_ms) span.greatest_ms = received_ms
       return
     }
-    this.write()
+    this.end()
     this.#span = { span: number, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
   }
 
-  /** Writes what `add` has deferred. */
-  write(): void {
+  /** Writes what `add` has deferred. Call before the commit. */
+  end(): void {
     if (!this.#span) return
     const { span, first_id, least_ms, greatest_ms } = this.#span
     this.#statements.span.run(span, first_id, least_ms, greatest_ms)

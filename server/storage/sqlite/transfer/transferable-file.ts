@@ -75,7 +75,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       statements.event.run({ ...row, seq, id: keptId(id, row.received_ms), message_id })
       zoneMap.add(seq, id, row.received_ms)
     }
-    zoneMap.write()
+    zoneMap.end()
   }
 
   return {

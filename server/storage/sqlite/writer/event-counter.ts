@@ -83,7 +83,7 @@ export class EventCounter {
   }
 
   /** Call before the first event of a transaction. */
-  beginGroup(): void {
+  begin(): void {
     if (this.#cachedSeries >= CACHED_SERIES) this.forget()
   }
 
@@ -107,7 +107,7 @@ export class EventCounter {
   }
 
   /** Writes the counts. Call before the commit. */
-  endGroup(): void {
+  end(): void {
     this.#last = undefined
     for (const counting of this.#changed.splice(0)) {
       counting.isChanged = false

@@ -69,6 +69,18 @@ const COLUMNS = 11
 /** Limit of cached name hashes; when it is reached, the cache is cleared. Each takes about 100 bytes. */
 const CACHED_NAMES = 50_000
 
+/** What takes part in the writer's transactions. Its methods are called once per group. */
+type Participant = {
+  /** Before the first unit. @param events how many the group has */
+  begin?(events: number): void
+  /** Before the commit: writes what was deferred. */
+  end?(): void
+  /** When the transaction is on disk. */
+  committed?(): void
+  /** After a rollback, or when another program may have written: drops what was not committed, and caches. */
+  forget(): void
+}
+
 /** Classifies events and appends them, inside a transaction of the writer. */
 export class EventWriter {
   /** Events that are stored but not indexed, including those of the open transaction (a memtable). */
@@ -78,6 +90,7 @@ export class EventWriter {
   readonly #zoneMap: ZoneMapWriter
   readonly #counter: EventCounter
   readonly #keys: EventKeys
+  readonly #participants: readonly Participant[]
   readonly #nextId: (now_ms: number) => Uint8Array
   readonly #messages: MessageIndex
   readonly #salt: string
@@ -90,8 +103,6 @@ export class EventWriter {
   readonly #names = new Map<string, number>()
   /** Values of rows that are inserted before the commit. */
   #values: unknown[] = []
-  /** The number after the last committed one. */
-  #committedSeq: number
 
   /** @param ring where readers look up events that are not indexed yet */
   constructor(connection: Connection, references: References, messages: MessageIndex, ring: MemtableRing) {
@@ -107,7 +118,7 @@ export class EventWriter {
     this.#salt = indexing.message_salt
     this.#nameHash = nameHashes(this.#salt)
     this.memtable = new Memtable(ring, indexing.indexed_seq)
-    this.#committedSeq = this.memtable.nextSeq
+    this.#participants = [references, this.memtable, this.#zoneMap, this.#counter, this.#keys]
   }
 
   /**
@@ -124,7 +135,7 @@ export class EventWriter {
     const uuid = new Uint8Array(16)
     const first = this.memtable.nextSeq
     const end = Math.min(first + limit, (this.#statements.lastSeq.get() ?? 0) + 1)
-    this.memtable.reserve(limit)
+    this.memtable.begin(limit)
     for (const event of this.#statements.unindexed.iterate(first, end)) {
       while (this.memtable.nextSeq < event.seq) this.memtable.appendRemoved()
       const { message, is_uuid, event_id, ...entry } = event
@@ -136,14 +147,13 @@ export class EventWriter {
       this.memtable.append({ ...entry, name: this.#nameOf(event_id), message_key })
     }
     while (this.memtable.nextSeq < end) this.memtable.appendRemoved()
-    this.#committedSeq = this.memtable.nextSeq
+    this.memtable.committed()
     return end - first
   }
 
   /** Looks up the messages of a whole group in the index. */
-  beginGroup(units: readonly EventsUnit[]): void {
+  begin(units: readonly EventsUnit[]): void {
     this.#indexed.clear()
-    this.#counter.beginGroup()
     let count = 0
     for (const { workspace_id, events } of units) {
       const messageKey = this.#messageKey(workspace_id)
@@ -157,7 +167,7 @@ export class EventWriter {
         if (found.length > 0) this.#indexed.set(key, found)
       }
     }
-    this.memtable.reserve(count)
+    for (const participant of this.#participants) participant.begin?.(count)
   }
 
   insert({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
@@ -173,24 +183,20 @@ export class EventWriter {
   }
 
   /** Writes deferred rows. Call before the commit. */
-  endGroup(): void {
+  end(): void {
     this.#insertRows()
-    this.#zoneMap.write()
-    this.#counter.endGroup()
+    for (const participant of this.#participants) participant.end?.()
   }
 
   /** Call when the transaction is on disk. */
   committed(): void {
-    this.#committedSeq = this.memtable.nextSeq
+    for (const participant of this.#participants) participant.committed?.()
   }
 
-  /** Drops what was not committed. */
+  /** Drops what was not committed, and what another program or a rollback may have changed. */
   forget(): void {
     this.#values = []
-    this.#zoneMap.forget()
-    this.#counter.forget()
-    this.#keys.forget()
-    this.memtable.cut(this.#committedSeq)
+    for (const participant of this.#participants) participant.forget()
   }
 
   /** The answer `insert` would give now; nothing is appended or counted. */

@@ -27,7 +27,6 @@ export type UnitOutcome<Kind extends UnitKind = UnitKind> = UnitKinds[Kind]['out
 
 /** Does groups of units, each group inside a transaction that the caller has begun. */
 export class Units {
-  readonly #references: References
   readonly #events: EventWriter
   readonly #work: { [Kind in UnitKind]: (unit: Unit<Kind>, now_ms: number) => UnitOutcome<Kind> }
 
@@ -36,7 +35,6 @@ export class Units {
     const customers = new CustomerWriter(connection, references)
     const events = new EventWriter(connection, references, messages, ring)
     const { probe, keyUsed } = prepare(connection)
-    this.#references = references
     this.#events = events
     this.#work = {
       initialize: (unit, now_ms) => customers.initialize(unit, now_ms),
@@ -68,9 +66,9 @@ export class Units {
    * calls `committed`.
    */
   run(group: readonly Unit[], now_ms: number): UnitOutcome[] {
-    this.#events.beginGroup(group.filter((unit) => 'events' in unit))
+    this.#events.begin(group.filter((unit) => 'events' in unit))
     const outcomes = group.map((unit) => this.#runUnit(unit, now_ms))
-    this.#events.endGroup()
+    this.#events.end()
     return outcomes
   }
 
@@ -78,9 +76,8 @@ export class Units {
     this.#events.committed()
   }
 
-  /** Drops what was not committed, and the cache: another program or a rollback may have changed what it holds. */
+  /** See `EventWriter`. */
   forget(): void {
-    this.#references.forget()
     this.#events.forget()
   }
 
