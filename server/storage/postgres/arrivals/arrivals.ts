@@ -143,7 +143,7 @@ const INSERT_COUNTS = `
   SELECT $1, $2, $3, $4 FROM (SELECT ${DURABLE}) AS durable
   ON CONFLICT DO NOTHING`
 
-/** Sums up the counts of arrivals by minute and series. */
+/** Sums up the counts of arrivals by minute and series, corrected by `taken` (see `INSERT` of the event writer). */
 export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts' | 'taken'>[]) {
   const minutes = new Map<number, Map<string, ArrivedCounts>>()
   for (const { minute_ms, counts: text, taken } of arrivals) {

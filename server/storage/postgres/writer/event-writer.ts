@@ -34,7 +34,7 @@ type Row = Pick<Sending, 'isDiscreet'> & {
   event: NewEvent
   /** Number of its series in the group's `GroupCounts`. */
   series: number
-  /** The outcome as which it was counted. */
+  /** The outcome as which it was counted, see `INSERT`. */
   counted?: EventOutcome['status'] | undefined
   /** The UUID under which its message is looked up. */
   message: string | null
@@ -99,7 +99,6 @@ export class EventWriter {
     if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
     for (const [message, event] of found) known.set(message, event)
     const outcomes = outcomesOf(rows, known)
-    // A message with other content was counted as a duplicate, like nearly all known messages.
     for (const [index, { series, counted }] of rows.entries()) {
       counts.add(series, counted, -1)
       counts.add(series, outcomes[index]?.status)
@@ -210,7 +209,7 @@ export class EventWriter {
 
   /**
    * Stores the rows that have an identifier, and the counts of all.
-   * @param group.counts as if none of them was known before; the statement corrects them for what it finds
+   * @param group.counts see `INSERT`
    * @returns the events known before, by message
    */
   async #store({ workspace_id, workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
@@ -239,7 +238,6 @@ export class EventWriter {
       // For the others, another replica was first, or this one was, on a connection that was lost.
       const own = await this.#existing(workspace, missing)
       missing = missing.filter(({ id = '' }) => !own.has(id))
-      // The statement has counted them so.
       for (const row of missing) row.counted = 'duplicate'
       for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
       missing = missing.filter(({ message }) => message === null || !known.has(message))
@@ -262,7 +260,6 @@ export class EventWriter {
     const rules = await this.#rules(workspace_id, events, now_ms)
     return rows.filter((row) => {
       row.refusal = rules.refusalOf(row.event, row.isDiscreet)
-      // The statement has counted so what it skipped, and what has a known message.
       const counted = row.refusal ? 'created' : 'duplicate'
       row.counted = row.refusal ? 'rejected' : 'created'
       counts.add(row.series, counted, -1)
@@ -442,8 +439,13 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 /**
  * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
  * Messages are inserted in order, so that two replicas never deadlock. An event that exists already was inserted by the
- * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`). What
- * is known before is counted as a duplicate.
+ * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`).
+ *
+ * Counts are optimistic: `counts` are written as if the messages of the events to store were new, and corrected by
+ * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
+ * statement counts an event as a duplicate if its message is known, even with other content, and otherwise as created,
+ * even if it stores nothing because of a removal. An event with another outcome is reverted and counted again, in the next
+ * arrival.
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (
