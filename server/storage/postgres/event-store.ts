@@ -21,12 +21,13 @@ const PART = 3
 export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler): EventStore {
   return {
     initializeCustomer: (workspaceId, customer, discretion) =>
-      scheduler.initialize(workspaceId, { ...customer, discretion }),
+      scheduler.submit(workspaceId, { kind: 'initialize', customer: { ...customer, discretion } }),
     insertEvents: (workspaceId, events, key_id = '', isDiscreet = false) =>
-      scheduler.insert(workspaceId, { key_id, events, isDiscreet }),
+      scheduler.submit(workspaceId, { kind: 'events', key_id, events, isDiscreet }),
     checkCustomer: (workspaceId, customer, discretion) =>
-      scheduler.checkCustomer(workspaceId, { ...customer, discretion }),
-    checkEvents: (workspaceId, events, isDiscreet) => scheduler.checkEvents(workspaceId, events, isDiscreet),
+      scheduler.submit(workspaceId, { kind: 'check-customer', customer: { ...customer, discretion } }),
+    checkEvents: (workspaceId, events, isDiscreet = false) =>
+      scheduler.submit(workspaceId, { kind: 'check-events', key_id: '', events, isDiscreet }),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     oldestEvents: (workspaceId, filter, page, reading) =>

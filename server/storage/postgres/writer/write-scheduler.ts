@@ -9,14 +9,19 @@ import type { EventWriter, Sending } from './event-writer.ts'
 /** Rows per group: enough to share one commit, few enough to commit within some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
-/** Checks are not written anywhere. */
-type Unit =
-  | { kind: 'initialize' | 'check-customer'; customer: Initialization }
-  | ({ kind: 'events' | 'check-events' } & Sending)
-type UnitOutcome = InitializeOutcome | EventOutcome[]
+/** What a unit of each kind asks for, and its outcome. Checks are not written anywhere. */
+type UnitKinds = {
+  initialize: { asked: { customer: Initialization }; outcome: InitializeOutcome }
+  'check-customer': { asked: { customer: Initialization }; outcome: InitializeOutcome }
+  events: { asked: Sending; outcome: EventOutcome[] }
+  'check-events': { asked: Sending; outcome: EventOutcome[] }
+}
+type UnitKind = keyof UnitKinds
+type Unit = { [Kind in UnitKind]: { kind: Kind } & UnitKinds[Kind]['asked'] }[UnitKind]
+type UnitOutcome<Kind extends UnitKind = UnitKind> = UnitKinds[Kind]['outcome']
 
 /** Customers first, because events of the same group may be about them. Each kind has its own commit. */
-const KINDS = ['initialize', 'events', 'check-customer', 'check-events'] as const satisfies Unit['kind'][]
+const KINDS = ['initialize', 'events', 'check-customer', 'check-events'] as const satisfies UnitKind[]
 
 type Waiting = {
   unit: Unit
@@ -76,29 +81,17 @@ export class WriteScheduler {
     if (!this.#waiting.hasRoom(workspaceId, transactions)) throw new Unavailable('overloaded')
   }
 
-  /** Resolves when the customer is on disk. */
-  async initialize(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
-    return (await this.#submit(workspaceId, { kind: 'initialize', customer })) as InitializeOutcome
-  }
-
-  /** Resolves when the events are on disk. */
-  async insert(workspaceId: string, sending: Sending): Promise<EventOutcome[]> {
-    return (await this.#submit(workspaceId, { kind: 'events', ...sending })) as EventOutcome[]
-  }
-
-  /** Returns what `initialize` would answer now. */
-  async checkCustomer(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
-    return (await this.#submit(workspaceId, { kind: 'check-customer', customer })) as InitializeOutcome
-  }
-
-  /** Returns what `insert` would answer now. */
-  async checkEvents(
+  /** Resolves when the unit is on disk. */
+  submit<Kind extends UnitKind>(
     workspaceId: string,
-    events: Sending['events'],
-    isDiscreet = false,
-  ): Promise<EventOutcome[]> {
-    const unit = { kind: 'check-events', key_id: '', events, isDiscreet } as const
-    return (await this.#submit(workspaceId, unit)) as EventOutcome[]
+    unit: Unit & { kind: Kind },
+  ): Promise<UnitOutcome<Kind>> {
+    return new Promise((resolve, reject) => {
+      this.assertAvailable(workspaceId)
+      const rows = 'events' in unit ? unit.events.length : 1
+      this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
+      this.#schedule()
+    })
   }
 
   /** Refuses new work and finishes accepted work. */
@@ -106,15 +99,6 @@ export class WriteScheduler {
     this.#closed ??= Promise.withResolvers<void>()
     this.#next()
     await this.#closed.promise
-  }
-
-  #submit(workspaceId: string, unit: Unit): Promise<UnitOutcome> {
-    return new Promise((resolve, reject) => {
-      this.assertAvailable(workspaceId)
-      const rows = 'events' in unit ? unit.events.length : 1
-      this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
-      this.#schedule()
-    })
   }
 
   /** Requests of one iteration of the event loop are committed together: a commit each would cost a disk write each. */
