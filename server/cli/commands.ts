@@ -121,7 +121,7 @@ function environmentHelp(): string {
 
 function exitCodeHelp(): string {
   return (
-    'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 already exists or not found,\n' +
+    'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 already exists, not found or in use,\n' +
     '            4 partly refused, 130 interrupted.'
   )
 }

@@ -18,7 +18,7 @@ type ExportOptions = {
   keyFile?: string
   since?: string
   linesAtOnce: number
-  filter: Record<string, string>
+  filter?: Record<string, string>
   json?: boolean
 }
 
@@ -92,7 +92,6 @@ export function defineExport(command: Command, config: () => Config, io: Command
       '--filter <name=value>',
       'export only what matches this filter of the list; may be repeated',
       filter,
-      {},
     )
     .option('--since <file>', 'start where this file ends')
     .addOption(
@@ -113,7 +112,7 @@ export function defineExport(command: Command, config: () => Config, io: Command
     )
 }
 
-function filter(text: string, before: Record<string, string>): Record<string, string> {
+function filter(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(text) ?? []
   return { ...before, [name]: value }
 }
@@ -123,7 +122,7 @@ function filter(text: string, before: Record<string, string>): Record<string, st
  * completed.
  */
 async function exportWorkspace(run: Run, folder: string) {
-  const { since, filter } = run.options
+  const { since, filter = {} } = run.options
   if (since !== undefined || Object.keys(filter).length > 0) {
     throw new CommandFailure(
       'a workspace is exported completely; --since and --filter cannot be used',
@@ -153,7 +152,7 @@ function clientOf(config: Config, io: CommandIo, { baseUrl, keyFile }: ExportOpt
 }
 
 async function exportList({ client, io, options, signal }: Run, list: List, path: string) {
-  const { filter, json } = options
+  const { filter = {}, json } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
     const known = FILTERS[list].join(', ') || 'none'

@@ -263,3 +263,18 @@ describe('cursor', () => {
     }
   })
 })
+
+describe('a parameter that one operation alone declares', () => {
+  it('is refused with what the contract says of it', async () => {
+    const path = `/journeys/${workspace.journey_id}/trend`
+    expect(await refusal(await get(`${path}?time_zone=%2B05:30`))).toMatchObject({
+      status: 400,
+      errors: [
+        {
+          parameter: 'time_zone',
+          detail: 'must be the name of an IANA time zone, for example Europe/Berlin',
+        },
+      ],
+    })
+  })
+})

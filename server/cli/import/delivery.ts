@@ -89,8 +89,8 @@ export class Delivery {
    * or its own identifier if it is new. Undefined if the key may not look it up.
    */
   async #knownName({ customer_type, client_customer_id }: OwnCustomer): Promise<string | undefined> {
-    // An invalid identifier will be refused by the initialization.
-    if (typeof client_customer_id !== 'string') return ''
+    // The initialization will be refused for the identifier, and not also for the name.
+    if (typeof client_customer_id !== 'string') return 'unknown'
     if (!this.#canRead) return undefined
     const query = { customer_type, client_customer_id, limit: 1 }
     const { data, error } = await this.#request(1, () => this.#options.client.listCustomers({ query }))

@@ -37,11 +37,22 @@ export class WorkspaceImport {
     this.#tablePath = tablePath
   }
 
-  /** Creates the journeys. @throws {CommandFailure} if the export is incomplete, or the server refuses a request */
+  /**
+   * Creates the journeys.
+   * @throws {CommandFailure} if the export is incomplete, if the key belongs to the exported workspace, if the table is
+   *   that of an import into another one, or if the server refuses a request
+   */
   async makeJourneys(): Promise<void> {
     await endOf(join(this.#folder, WORKSPACE_FILES.events))
     for (const renamed of this.#table()) {
-      if (renamed.kind === 'journey') this.#journeys.set(renamed.old, renamed.new)
+      if (renamed.kind !== 'journey') continue
+      if (!(await this.#has(renamed.new))) {
+        throw new CommandFailure(
+          `${this.#tablePath} is the table of an import into another workspace. Use a key of that workspace, or move the table away to import into this one.`,
+          ExitCode.conflict,
+        )
+      }
+      this.#journeys.set(renamed.old, renamed.new)
     }
     for await (const journey of this.#items<Schemas['Journey']>('journeys')) {
       const { journey_id, name, description, steps, status } = journey
@@ -51,10 +62,21 @@ export class WorkspaceImport {
         if (status === 'archived') dataOf(await this.#client.restoreJourney({ path: { journey_id: known } }))
         continue
       }
+      if (await this.#has(journey_id)) {
+        throw new CommandFailure(
+          'The key belongs to the exported workspace. Use a secret key of the workspace to import into.',
+          ExitCode.conflict,
+        )
+      }
       const made = dataOf(await this.#client.createJourney({ body: { name, description, steps } }))
       this.#journeys.set(journey_id, made.journey_id)
       this.#note({ kind: 'journey', old: journey_id, new: made.journey_id })
     }
+  }
+
+  async #has(journey_id: string): Promise<boolean> {
+    const answer = await this.#client.getJourney({ path: { journey_id } })
+    return answer.error?.code === 'journey_not_found' ? false : dataOf(answer) !== undefined
   }
 
   /** Returns the lines of a file to import: the enrolments and the events. */

@@ -69,7 +69,7 @@ export function distinct(faults: Fault[]): Fault[] {
 }
 
 /** Returns the contract's `x-refusal` texts for patterns and formats, by the validator's message. */
-export function refusalTexts(components: unknown): Map<string, string> {
+export function refusalTexts(document: unknown): Map<string, string> {
   const texts = new Map<string, string>()
   const visit = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return
@@ -78,6 +78,6 @@ export function refusalTexts(components: unknown): Map<string, string> {
     if (text && format) texts.set(`must match format "${format}"`, text)
     Object.values(value).forEach(visit)
   }
-  visit(components)
+  visit(document)
   return texts
 }

@@ -35,7 +35,7 @@ const NO_PARAMETERS = Object.freeze({})
  * @returns a function that prepares the check of one operation; its template is that of the whole path
  */
 export function requestChecks(document: ContractDocument) {
-  const refusals = refusalTexts(document.components)
+  const refusals = refusalTexts(document)
   const acceptanceOf = acceptedBodies(document)
   // A copy, because the validator modifies the document that it gets.
   const validator = validatorSteps(requestPart(document))
