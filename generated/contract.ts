@@ -49,7 +49,7 @@ export interface paths {
          *     `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
          *     have been initialized for the journey before.
          *
-         *     `message_id` is the idempotency key. With it, a resend is recognised for as long as the event is kept: the same
+         *     `message_id` is the idempotency key. With it, a resend is recognized for as long as the event is kept: the same
          *     content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
          *     publishable keys 404, see [Protected customers](#tag/Service-keys/Protected-customers)). Content is
          *     `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
@@ -387,7 +387,7 @@ export interface paths {
          *     background, which takes some minutes if there are millions. Reports are then as if the customer had never
          *     existed. Counts of what was sent stay; they identify nobody.
          *
-         *     What stays is the `customer_id`, by which late arrivals are recognised and copies elsewhere can be cleaned; a
+         *     What stays is the `customer_id`, by which late arrivals are recognized and copies elsewhere can be cleaned; a
          *     keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
          *     erased it, when, and how many events it had. Repeating the call returns the same.
          */
@@ -527,7 +527,7 @@ export interface paths {
         /**
          * Archive a journey
          * @description An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays
-         *     readable, and resends of stored events are still recognised. Archiving an archived journey changes nothing.
+         *     readable, and resends of stored events are still recognized. Archiving an archived journey changes nothing.
          */
         post: operations["archiveJourney"];
         delete?: never;
@@ -942,7 +942,7 @@ export interface paths {
         /**
          * Archive the workspace
          * @description An archived workspace accepts no new customers and no new events: all its journeys behave as if archived (409
-         *     `journey_archived`). Its data stays readable, resends of stored events are still recognised, and its members,
+         *     `journey_archived`). Its data stays readable, resends of stored events are still recognized, and its members,
          *     keys and links stay valid. Archiving an archived workspace changes nothing.
          */
         post: operations["archiveWorkspace"];
@@ -3800,7 +3800,7 @@ export interface components {
          */
         "Session-WWW-Authenticate": "Session cookie=\"cairn_session\"";
         /**
-         * @description The session's cookie, set or removed. Signing in also sets one by which the browser is recognised again.
+         * @description The session's cookie, set or removed. Signing in also sets one by which the browser is recognized again.
          * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
          */
         "Set-Cookie": string;

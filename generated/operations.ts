@@ -25,7 +25,7 @@ export const operationPaths = {
    * `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
    * have been initialized for the journey before.
    *
-   * `message_id` is the idempotency key. With it, a resend is recognised for as long as the event is kept: the same
+   * `message_id` is the idempotency key. With it, a resend is recognized for as long as the event is kept: the same
    * content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
    * publishable keys 404, see [Protected customers](#tag/Service-keys/Protected-customers)). Content is
    * `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
@@ -196,7 +196,7 @@ export const operationPaths = {
    * background, which takes some minutes if there are millions. Reports are then as if the customer had never
    * existed. Counts of what was sent stay; they identify nobody.
    *
-   * What stays is the `customer_id`, by which late arrivals are recognised and copies elsewhere can be cleaned; a
+   * What stays is the `customer_id`, by which late arrivals are recognized and copies elsewhere can be cleaned; a
    * keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
    * erased it, when, and how many events it had. Repeating the call returns the same.
    */
@@ -257,7 +257,7 @@ export const operationPaths = {
    * Archive a journey
    *
    * An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays
-   * readable, and resends of stored events are still recognised. Archiving an archived journey changes nothing.
+   * readable, and resends of stored events are still recognized. Archiving an archived journey changes nothing.
    */
   archiveJourney: ['POST', '/journeys/{journey_id}/archive'],
   /**
@@ -469,7 +469,7 @@ export const personOperationPaths = {
    * Archive the workspace
    *
    * An archived workspace accepts no new customers and no new events: all its journeys behave as if archived (409
-   * `journey_archived`). Its data stays readable, resends of stored events are still recognised, and its members,
+   * `journey_archived`). Its data stays readable, resends of stored events are still recognized, and its members,
    * keys and links stay valid. Archiving an archived workspace changes nothing.
    */
   archiveWorkspace: ['POST', '/workspace/archive'],

@@ -62,7 +62,6 @@ function nameVersion(next: string): string[] {
     ['client/README.md', new RegExp(`(cairn-client-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['deploy/README.md', new RegExp(`(cairn-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['deploy/operations.md', new RegExp(`(cairn-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
-    ['deploy/operations.md', new RegExp(`(git checkout v)${old}`), `$1${next}`],
   ]
   for (const [file, pattern, text] of edits) edit(file, pattern, text)
 

@@ -34,7 +34,7 @@ const commands: Record<string, Listed> = {
     load: async () => (await import('./member.ts')).defineMember,
   },
   'setup-link': {
-    description: 'create a one-time link for creating the first owner in a browser',
+    description: 'create a one-time link with which a new person becomes an owner',
     load: async () => (await import('./setup-link.ts')).defineSetupLink,
   },
   backup: {

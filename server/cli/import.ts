@@ -48,7 +48,7 @@ created_at are new. FOLDER.identifiers.ndjson maps the old identifiers of journe
 {"kind", "old", "new"}.
 
 The import is idempotent: you can stop it and run it again. An event without a message_id gets one derived from the contents
-of its line and the number of identical lines before it, so events that are already stored are recognised. This also works if
+of its line and the number of identical lines before it, so events that are already stored are recognized. This also works if
 the file was moved, has grown at its end, or was rewritten with its fields, numbers or times in another form.
 
 If lines give a customer several names, the name in the last line wins.

@@ -20,7 +20,7 @@ const LABELS = {
   'backup-and-restore': 'Backup and restore',
   monitoring: 'Monitoring',
   'import-and-export': 'Import and export',
-  privacy: 'Privacy',
+  privacy: 'Erasure, retention and removal',
 }
 
 const [folder, packages = '.'] = process.argv.slice(2)

@@ -23,9 +23,9 @@ const SYSTEMS = [
 const LOOKED_AT = 512
 
 /**
- * Describes a browser by its `User-Agent` header, for example `Firefox on Linux`: enough to recognise your own. The
+ * Describes a browser by its `User-Agent` header, for example `Firefox on Linux`: enough to recognize your own. The
  * result contains only these words, so that it identifies no one and contains nothing that a caller wrote.
- * @returns null if nothing is recognised
+ * @returns null if nothing is recognized
  */
 export function browserName(userAgent: string | undefined): string | null {
   const text = userAgent?.slice(0, LOOKED_AT) ?? ''

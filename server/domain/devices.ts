@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * Creates a token that recognises a browser that has signed in to an account: a random part and its HMAC-SHA-256, keyed
+ * Creates a token that recognizes a browser that has signed in to an account: a random part and its HMAC-SHA-256, keyed
  * with the account's password hash. It needs no table, and a new password invalidates it.
  */
 export function newDevice(passwordHash: string): string {

@@ -32,7 +32,7 @@ export const COLUMNS = {
 }
 
 /**
- * Returns the start of an export: for CSV, a byte order mark, by which spreadsheets recognise UTF-8, and the column
+ * Returns the start of an export: for CSV, a byte order mark, by which spreadsheets recognize UTF-8, and the column
  * names.
  */
 export function headText(format: ExportFormat, list: keyof typeof COLUMNS): string {

@@ -6,7 +6,7 @@ export function newErasureSecret(): string {
 }
 
 /**
- * Returns what is stored of an erased customer (a tombstone), so that it is recognised if it comes again: a keyed
+ * Returns what is stored of an erased customer (a tombstone), so that it is recognized if it comes again: a keyed
  * digest (HMAC-SHA-256, 64 hexadecimal digits) of its type and own identifier. Without the workspace's secret nobody
  * can try out identifiers.
  */

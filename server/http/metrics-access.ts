@@ -44,6 +44,6 @@ function isLocal({ socket, headers }: IncomingMessage): boolean {
 
 function isLoopback(address: string): boolean {
   const family = isIP(address)
-  // An IPv4 address on a dual-stack socket, ::ffff:127.0.0.1, is recognised as such.
+  // An IPv4 address on a dual-stack socket, ::ffff:127.0.0.1, is recognized as such.
   return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }

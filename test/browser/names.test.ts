@@ -52,7 +52,7 @@ function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', 
 
 describe('A name that nobody can see', () => {
   // A request would be refused, which no test in this file expects.
-  it('is recognised before it is sent, in every form', async () => {
+  it('is recognized before it is sent, in every form', async () => {
     const page = await open('journeys')
     const dialog = page.getByRole('dialog')
     const refused = async (name: Locator, submit: string, place: Page | Locator = dialog) => {

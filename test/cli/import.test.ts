@@ -60,7 +60,7 @@ describe('cairn import', () => {
     expect(await listAll(client)).toHaveLength(23)
   })
 
-  it('recognises earlier lines of a moved file that has grown', async () => {
+  it('recognizes earlier lines of a moved file that has grown', async () => {
     const { client, folder, write, ...own } = await newImport(cairn)
     write([...upTo(5).map((n) => ownEvent(n)), ownEvent(1)])
     expect((await own.import()).summary).toMatchObject({ created: 6 })
@@ -70,7 +70,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
   })
 
-  it('recognises an event whose line is written differently', async () => {
+  it('recognizes an event whose line is written differently', async () => {
     const { client, write, ...own } = await newImport(cairn)
     const common =
       '"client_customer_id":"u","customer_type":"contact","customer_name":"Ada","event_id":"signed_up"'

@@ -221,7 +221,7 @@ describe('a time zone', () => {
     'EST5EDT',
     'Asia/Calcutta',
     'NZ-CHAT',
-  ])('is recognised in any letter case: %s', async (zone) => {
+  ])('is recognized in any letter case: %s', async (zone) => {
     expect(await trend(zone)).toEqual([zone, 200, undefined])
   })
 })

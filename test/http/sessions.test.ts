@@ -525,7 +525,7 @@ describe('a request from a page of the server', () => {
     return [(await signInReply(at, member, headers)).status, change.status]
   }
 
-  it('is recognised by Sec-Fetch-Site, or by an Origin of the same host and port', async () => {
+  it('is recognized by Sec-Fetch-Site, or by an Origin of the same host and port', async () => {
     const { host } = new URL(cairn.url)
     for (const headers of [
       { 'sec-fetch-site': 'same-origin' },
@@ -540,7 +540,7 @@ describe('a request from a page of the server', () => {
     }
   })
 
-  it('is recognised in any letter case, and with or without the default port', async () => {
+  it('is recognized in any letter case, and with or without the default port', async () => {
     for (const headers of [
       { origin: 'http://cairn.lan', host: 'cairn.lan:80' },
       { origin: 'http://cairn.lan:80', host: 'cairn.lan' },
@@ -573,11 +573,11 @@ describe('a request from a page of the server', () => {
     ['https://CAIRN.example.com:443/', 'https://cairn.example.com'],
     ['https://cairn.example.com', 'https://Cairn.example.com:443'],
     ['http://[FD00:0::7]:80', 'http://[fd00::7]'],
-  ])('is recognised if CAIRN_PUBLIC_URL is %s and its Origin %s', async (publicUrl, origin) => {
+  ])('is recognized if CAIRN_PUBLIC_URL is %s and its Origin %s', async (publicUrl, origin) => {
     expect(await statuses(await startCairnForTest({ publicUrl }), { origin })).toEqual([201, 201])
   })
 
-  it('is recognised by CAIRN_PUBLIC_URL if it is set, whatever Host says', async () => {
+  it('is recognized by CAIRN_PUBLIC_URL if it is set, whatever Host says', async () => {
     const at = await startCairnForTest({ publicUrl: 'http://cairn.example.com:8080' })
     const origin = 'http://cairn.example.com:8080'
     expect(await statuses(at, { origin })).toEqual([201, 201])
@@ -592,7 +592,7 @@ describe('a request from a page of the server', () => {
     }
   })
 
-  it('is recognised by X-Forwarded-Host only if a trusted proxy sends it', async () => {
+  it('is recognized by X-Forwarded-Host only if a trusted proxy sends it', async () => {
     const headers = { origin: 'https://cairn.example.com', 'x-forwarded-host': 'cairn.example.com' }
     const behind = await cairnWith({ trustedProxies: ['127.0.0.1'] })
     const cookie = underBothNames(await signIn(behind, await newPerson(behind)))

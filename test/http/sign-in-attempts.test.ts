@@ -487,7 +487,7 @@ describe('a browser that has signed in before', () => {
     ).toEqual([{ status: 429, wait: 1 }, 201, 201])
   })
 
-  it('is recognised only for that account, by the server’s own token, and until the password changes', async () => {
+  it('is recognized only for that account, by the server’s own token, and until the password changes', async () => {
     const [person, stranger] = [await newPerson(cairn), await newPerson(cairn)]
     const { email, password } = person
     const cookie = await deviceOf(person)

@@ -171,7 +171,7 @@ describe('message_id', () => {
     expect(resend.response.status).toBe(200)
   })
 
-  it('recognises a resend before any rule on journey or time', async () => {
+  it('recognizes a resend before any rule on journey or time', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)

@@ -88,7 +88,7 @@ describe('createEvent with dry_run', () => {
     expect(real.data).not.toHaveProperty('dry_run')
   })
 
-  it('recognises what is stored', async () => {
+  it('recognizes what is stored', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const body = { ...event, message_id: 'm-1' }

@@ -326,7 +326,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     },
   )
 
-  it('gets one refusal for its customer and for its message_id, and a resend is recognised', async () => {
+  it('gets one refusal for its customer and for its message_id, and a resend is recognized', async () => {
     const { workspace, client, journey_id, known, erased, elsewhere, unknown, page, archive } =
       await newCrowd()
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }

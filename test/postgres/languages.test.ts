@@ -35,7 +35,7 @@ async function openSessions(url: string): Promise<number[]> {
 }
 
 describe('a PostgreSQL server whose messages are not in English', () => {
-  it('refuses writes that are recognised as refused, and not taken for a lost connection', async () => {
+  it('refuses writes that are recognized as refused, and not taken for a lost connection', async () => {
     const { url, proxy } = await foreignDatabase()
     const store = await openStoreForTest({ databaseUrl: proxy.url })
     const subject = await newSubject(store)

@@ -21,7 +21,7 @@ async function partitions(databaseUrl: string): Promise<unknown[]> {
 }
 
 describe('events of different months', () => {
-  it('are in separate partitions, and a message is recognised in every one', async () => {
+  it('are in separate partitions, and a message is recognized in every one', async () => {
     let now = NOVEMBER
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl, now: () => now })

@@ -76,7 +76,7 @@ it('prepares nothing behind a pooler', async () => {
   expect(await preparedIn(connection)).toEqual([])
 })
 
-it('stops preparing statements if an unrecognised pooler switches to another session', async () => {
+it('stops preparing statements if an unrecognized pooler switches to another session', async () => {
   const connection = await openConnection(await newDatabase())
   const run = async (n: number) => (await connection.run('SELECT $1::int AS n', [n])).rows
   expect(await run(1)).toEqual([{ n: 1 }])

@@ -41,7 +41,7 @@ const OWN_FIELDS = ['client_customer_id', 'customer_type', 'customer_name']
  *
  * An event without a `message_id` gets an idempotency key that is the same whenever the file is read: a digest of its
  * journey, customer, name, time and variables, plus the number of identical lines before it. Events stored in an
- * earlier run are thus recognised, even if the file was moved, was rewritten with its fields in another order, or has
+ * earlier run are thus recognized, even if the file was moved, was rewritten with its fields in another order, or has
  * grown at its end; and two identical lines are two events.
  */
 export class LineReader {

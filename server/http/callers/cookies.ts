@@ -2,7 +2,7 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import { type Ingress, isBehindHttps } from './origins.ts'
 
 /**
- * Cookies to set. `session`: null removes it. `device` recognises the browser at the next sign-in. An absent cookie is
+ * Cookies to set. `session`: null removes it. `device` recognizes the browser at the next sign-in. An absent cookie is
  * left unchanged.
  */
 export type Cookies = { session?: { token: string; maxAge_s: number } | null; device?: string }

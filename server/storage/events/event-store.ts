@@ -19,7 +19,7 @@ export type NewEvent = EventContent & {
 }
 
 /**
- * For a caller who may neither change nor recognise known customers. If only the answer is requested (dry run), it is
+ * For a caller who may neither change nor recognize known customers. If only the answer is requested (dry run), it is
  * the same for every customer that the journey accepts.
  */
 export type Discretion = {

@@ -235,7 +235,7 @@ describe('lists of events in several runs, in a compacted one and in the memtabl
     }
   })
 
-  it('recognise every message that was stored', async () => {
+  it('recognize every message that was stored', async () => {
     const sent = stored.filter(({ message_id }) => message_id !== null)
     const known = new Map(sent.map(({ message_id, id }) => [message_id, id]))
     for (let at = 0; at < sent.length; at += 1000) {

@@ -101,7 +101,7 @@ describe('an event that the engine refuses', () => {
     ])
   })
 
-  it('leaves no trace: exactly the stored events are recognised and listed, even after a restart', async () => {
+  it('leaves no trace: exactly the stored events are recognized and listed, even after a restart', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStore({ path })
     poison(path)
@@ -123,7 +123,7 @@ describe('an event that the engine refuses', () => {
     const seqs = connect(path).prepare<[], number>('SELECT seq FROM events ORDER BY seq').pluck().all()
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
 
-    const recognised = async (store: Store) => {
+    const recognized = async (store: Store) => {
       const stored = ['a', 'b', 'c']
       for (const prefix of ['1-', '2-']) {
         expect(statuses(await send(store, stored, prefix))).toEqual(Array(3).fill('duplicate'))
@@ -138,10 +138,10 @@ describe('an event that the engine refuses', () => {
         expect(rows.map(({ event_id }) => event_id).toReversed()).toEqual([...stored, ...stored])
       }
     }
-    await recognised(before)
+    await recognized(before)
     await before.close()
     const after = await openStoreForTest({ path })
-    await recognised(after)
+    await recognized(after)
     const harmless = ['1-poison', '2-venom', 'alone-poison-poison'].map((message_id) =>
       insert(after, subject, { message_id }),
     )

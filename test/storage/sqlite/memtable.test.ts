@@ -20,7 +20,7 @@ import { openStore, openStoreForTest } from './file-store.ts'
 const ROUND = 2 * GREATEST_MEMTABLE_EVENTS
 
 describe('a stored message that is in no run', () => {
-  it('is recognised after a restart, whatever its form', async () => {
+  it('is recognized after a restart, whatever its form', async () => {
     const uuid = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
     const ofTime = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
     const message_ids = [uuid, uuid.toUpperCase(), ofTime, ofTime.toUpperCase(), 'm-1', 'M-1', '語']

@@ -157,7 +157,7 @@ export class Connection {
       return await this.#query(() => this.#client.query({ name: statementName(text), text, values }))
     } catch (error) {
       if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
-      // A pooler that is not recognisable as one.
+      // A pooler that is not recognizable as one.
       this.#prepares = false
       return await this.#query(() => this.#client.query(text, values))
     }

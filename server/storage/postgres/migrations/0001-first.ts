@@ -272,7 +272,7 @@ const tables: Tables = [
     'CREATE TABLE events_other PARTITION OF events DEFAULT',
   ],
 
-  // Separate from events, whose partitions come and go: a message is recognised in whichever partition its event is.
+  // Separate from events, whose partitions come and go: a message is recognized in whichever partition its event is.
   [
     'event_messages',
     `CREATE TABLE event_messages (

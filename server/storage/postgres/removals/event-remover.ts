@@ -45,7 +45,7 @@ const EVENT_COLUMNS = 'id, message_id, message_text, journey_id, customer_id, ev
 
 /**
  * Removes events in slices, each in a transaction of its own, together with the entries by which their messages are
- * recognised. Every process does so; the one that has locked the removal's row continues.
+ * recognized. Every process does so; the one that has locked the removal's row continues.
  */
 export class EventRemover {
   readonly #pool: Pool

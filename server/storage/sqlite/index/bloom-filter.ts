@@ -8,7 +8,7 @@ const BLOCK_WORDS = 16
 const BLOCK_BITS = 32 * BLOCK_WORDS
 const BITS_SET = 6
 
-/** A blocked Bloom filter (Putze, Sanders, Singler 2007): most keys that are not in a run are recognised as such. */
+/** A blocked Bloom filter (Putze, Sanders, Singler 2007): most keys that are not in a run are recognized as such. */
 export class KeyFilter {
   readonly words: Uint32Array
 
