@@ -77,7 +77,7 @@ function LastSeen({ activity }: { activity: Activity }) {
   return activity?.last_event_at ? <Instant at={activity.last_event_at} relative /> : 'Never'
 }
 
-/** `14`, `1,000+`; with a noun `14 events`, `1 event`. */
+/** `14`, `200+`; with a noun `14 events`, `1 event`. */
 function eventsText(activity: Activity, noun?: string): string {
   const { event_count = 0, event_count_is_exact = true } = activity ?? {}
   if (!event_count_is_exact) return `${countText(event_count)}+${noun ? ` ${noun}s` : ''}`

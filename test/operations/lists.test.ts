@@ -330,7 +330,7 @@ describe('listCustomers', () => {
     expect(data?.data.map((customer) => 'activity' in customer)).toEqual([false, false])
   })
 
-  it('counts no more than the latest thousand events of a customer, on pages of at most fifty', async () => {
+  it('counts no more than the latest two hundred events of a customer, on pages of at most fifty', async () => {
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'busy')
@@ -343,16 +343,16 @@ describe('listCustomers', () => {
       const seconds = Array.from({ length: to - from }, (_, index) => from + index)
       return { events: seconds.map((second) => ({ ...event, occurred_at: occurredAt(second) })) }
     }
-    await client.createEvents({ body: batch(0, 999) })
+    await client.createEvents({ body: batch(0, 199) })
     expect(await activity()).toEqual({
-      last_event_at: occurredAt(998),
-      event_count: 999,
+      last_event_at: occurredAt(198),
+      event_count: 199,
       event_count_is_exact: true,
     })
-    await client.createEvents({ body: batch(999, 1500) })
+    await client.createEvents({ body: batch(199, 500) })
     expect(await activity()).toEqual({
-      last_event_at: occurredAt(1499),
-      event_count: 1000,
+      last_event_at: occurredAt(499),
+      event_count: 200,
       event_count_is_exact: false,
     })
     for (let index = 0; index < 50; index += 1) await initialize(workspace, `other-${index}`)

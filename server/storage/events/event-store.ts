@@ -51,8 +51,8 @@ export type CountedEvents = { events: number; isAll: boolean }
 /** `latest_ms`: when its latest event occurred. `isAll`: false if the customer may have more than `events`. */
 export type CustomerActivity = { latest_ms: number | null; events: number; isAll: boolean }
 
-/** Maximum events counted per customer of a list. */
-export const COUNTED_PER_CUSTOMER = 1_000
+/** Maximum events counted per customer of a list: for fifty customers as many as any other page may scan. */
+export const COUNTED_PER_CUSTOMER = 200
 
 /** Maximum time for counting: some million events. */
 export const COUNTING_MS = 2_000
