@@ -13,8 +13,9 @@ import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
+import { Servers } from './connection/connection.ts'
 import { CannotConnect, isRefused, seenFromOutside } from './connection/outages.ts'
-import { Pool, runOn, Servers } from './connection/pool.ts'
+import { Pool, runOn } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
@@ -76,12 +77,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt } = await explained(madeReady({ pools, servers, journal }, now())).catch(
-    async (error) => {
-      await Promise.all(Object.values(pools).map((pool) => pool.close()))
-      throw error
-    },
-  )
+  const { message_salt } = await explained(madeReady({ pools, journal }, now())).catch(async (error) => {
+    await Promise.all(Object.values(pools).map((pool) => pool.close()))
+    throw error
+  })
   const partitions = setInterval(() => {
     // A failure is retried in an hour; until then there is the default partition, and an empty one may stay.
     makePartitions(pools.transactions, now()).catch(() => {})
@@ -120,7 +119,6 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
         read,
         transactions: {
           pool: pools.transactions,
-          servers,
           assertAvailable: () => scheduler.assertAvailable(),
           areServed: true,
         },
@@ -223,25 +221,24 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
 
 type Opening = {
   pools: { lookUps: Pool; transactions: Pool }
-  servers: Servers
   journal: ErasureJournal | undefined
 }
 
 /** Makes sure that a database can be served. @returns the row about the store itself */
-async function madeReady({ pools: { lookUps, transactions }, servers, journal }: Opening, now_ms: number) {
+async function madeReady({ pools: { lookUps, transactions }, journal }: Opening, now_ms: number) {
   await assertWhole(lookUps)
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(transactions, now_ms)
-  const db = databaseOn({ lookUps, transactions }, servers)
+  const db = databaseOn({ lookUps, transactions })
   await journal?.reconcile(db, { removeCustomer }, now_ms)
   return store
 }
 
 /** Returns a database whose changes nobody is notified of. */
-function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: Servers): Database {
+function databaseOn({ lookUps, transactions: pool }: Opening['pools']): Database {
   const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
-  const transactions = { pool, servers, areServed: true }
+  const transactions = { pool, areServed: true }
   return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions }) })
 }
 
@@ -267,7 +264,7 @@ export async function openPostgresDatabase(
     await close()
     throw error
   }
-  return { db: databaseOn({ lookUps: pool, transactions: pool }, servers), close }
+  return { db: databaseOn({ lookUps: pool, transactions: pool }), close }
 }
 
 /** Statistics that do not apply, because PostgreSQL handles it itself. */

@@ -14,8 +14,8 @@ import {
 } from '../../transfer/tables.ts'
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
-import type { Connection } from '../connection/connection.ts'
-import { Pool, runOn, Servers } from '../connection/pool.ts'
+import { type Connection, Servers } from '../connection/connection.ts'
+import { Pool, runOn } from '../connection/pool.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
 import { PoolDialect } from '../dialect.ts'
 import { migrateDatabase } from '../migrate-database.ts'
@@ -40,7 +40,7 @@ export async function openTransferableDatabase(url: string): Promise<Transferabl
   try {
     await assertUnserved(pool)
     const [store] = await pool.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
-    return transferable(pool, servers, store?.message_salt ?? '')
+    return transferable(pool, store?.message_salt ?? '')
   } catch (error) {
     await pool.close()
     throw error
@@ -68,11 +68,11 @@ async function isServed(pool: Pool): Promise<boolean> {
   return (others?.count ?? 0) > 0
 }
 
-function transferable(pool: Pool, servers: Servers, messageSalt: string): TransferableStore {
+function transferable(pool: Pool, messageSalt: string): TransferableStore {
   const db = new Kysely<DB>({
     dialect: new PoolDialect({
       read: (statement, parameters) => pool.read(statement, parameters),
-      transactions: { pool, servers },
+      transactions: { pool },
     }),
   })
   const events = new EventCursor(pool)
