@@ -8,8 +8,6 @@ import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
-import { ownNames } from '../removals/removals.ts'
-import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
@@ -132,29 +130,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   // Stays open until the last refusals are written.
   const refusalsDb = database((sql, parameters) => pools.refusals.read(sql, parameters))
   const remover = new EventRemover(pools.removals, message_salt)
-  const workspaces = {
-    db,
-    now,
-    removals: { removeJourney },
-    removeRefusals: (workspaceId: string) => refusals.removeOfWorkspace(workspaceId),
-    removeOwn,
-  }
   const removing = new RemovalWork({
     db,
     now,
-    async slice(removal) {
-      await journal?.noteRemoval(db, removal)
-      return await remover.slice(removal)
-    },
-    async sweep(removal) {
-      if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
-      if (removal.kind === 'journey') {
-        return await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
-      }
-      const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
-      return !customer || (await refusals.removeOf(removal.workspace_id, customer))
-    },
-    forgetJourney,
+    engine: { slice: (removal) => remover.slice(removal), removeJourney, forgetJourney, removeOwn },
+    refusals,
+    journal,
     groups: () => scheduler.groups,
     onFailure: onRemovalFailure,
   })
