@@ -34,11 +34,12 @@ export function isUpToDate(
 
 /** Returns the applied migrations of a database; undefined if it has no store. */
 export async function appliedMigrations(pool: Pool): Promise<Set<string> | undefined> {
-  const [found] = await pool.read<{ migrations: string | null }>(
-    "SELECT to_regclass('kysely_migration')::text AS migrations",
-    [],
-  )
-  if (!found?.migrations) return undefined
+  if (!(await hasTable(pool, 'kysely_migration'))) return undefined
   const rows = await pool.read<{ name: string }>('SELECT name FROM kysely_migration', [])
   return new Set(rows.map(({ name }) => name))
+}
+
+export async function hasTable(pool: Pool, name: string): Promise<boolean> {
+  const [row] = await pool.read<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [name])
+  return typeof row?.found === 'string'
 }

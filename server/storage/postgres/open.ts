@@ -9,6 +9,7 @@ import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
+import { assertWhole } from '../transfer/unfinished-copy.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
 import { Servers } from './connection/connection.ts'
@@ -17,7 +18,7 @@ import { Pool, runOn } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
-import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
+import { appliedMigrations, hasTable, isUpToDate, migrateDatabase } from './migrate-database.ts'
 import { dropEmptyPartitions, makePartitions } from './partitions.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
 import { ListReader } from './reader/list-reader.ts'
@@ -31,7 +32,6 @@ import {
   removeOwn,
 } from './removals/postgres-removals.ts'
 import { PostgresStandings } from './standings/postgres-standings.ts'
-import { assertWhole } from './transfer/copy-state.ts'
 import { CustomerWriter } from './writer/customer-writer.ts'
 import { EventWriter } from './writer/event-writer.ts'
 import { WritableProbe } from './writer/writable-probe.ts'
@@ -207,7 +207,7 @@ type Opening = {
 
 /** Makes sure that a database can be served. @returns the row about the store itself */
 async function madeReady({ pools: { lookUps, transactions }, journal }: Opening, now_ms: number) {
-  await assertWhole(lookUps)
+  await assertWhole('the database', (table) => hasTable(lookUps, table))
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(transactions, now_ms)

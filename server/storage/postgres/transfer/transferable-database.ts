@@ -18,10 +18,9 @@ import { type Connection, Servers } from '../connection/connection.ts'
 import { Pool, runOn } from '../connection/pool.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
 import { PoolDialect } from '../dialect.ts'
-import { migrateDatabase } from '../migrate-database.ts'
+import { hasTable, migrateDatabase } from '../migrate-database.ts'
 import { makePartitions } from '../partitions.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
-import { isBeingCopied } from './copy-state.ts'
 
 /** Interval of checks whether a server has stopped. */
 const LOOK_MS = 50
@@ -103,7 +102,7 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
       })
     },
     async progress() {
-      if (!(await isBeingCopied(pool))) return undefined
+      if (!(await hasTable(pool, UNFINISHED_COPY))) return undefined
       const [row] = await pool.read<{ progress: string }>(`SELECT progress FROM ${UNFINISHED_COPY}`, [])
       return row?.progress
     },
