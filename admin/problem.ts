@@ -15,6 +15,9 @@ export class ProblemError extends Error {
   }
 }
 
+/** An exported file ended without its closing line. */
+export class CutShortError extends Error {}
+
 /** The data of a result. Rejects with a `ProblemError` if the server answered with a problem. */
 export async function taken<Data>(
   result: Promise<

@@ -253,9 +253,9 @@ function faultOf(databaseUrl: string, environment: NodeJS.ProcessEnv): string | 
     return 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
   }
   try {
-    const { hosts } = readAddress(databaseUrl)
+    const { login } = readAddress(databaseUrl)
     const { PGPORT } = environment
-    if (!PGPORT || hosts.every(({ port }) => port !== undefined) || isPort(PGPORT)) return undefined
+    if (!PGPORT || login.port !== undefined || isPort(PGPORT)) return undefined
     return 'PGPORT must be a number from 1 to 65535, because DATABASE_URL names no port'
   } catch (error) {
     return `DATABASE_URL: ${error instanceof Error ? error.message : error}`

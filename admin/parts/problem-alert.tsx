@@ -1,9 +1,8 @@
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
-import { codeOf, ProblemError } from '../problem.ts'
+import { CutShortError, codeOf, ProblemError } from '../problem.ts'
 import { CookieNotKeptError } from '../session/session.ts'
-import { CutShortError } from './export/cut-short-error.ts'
 import { Identifier } from './identifier.tsx'
 
 /**

@@ -8,11 +8,11 @@ import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { COMPANIONS, DERIVED, ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import type { CommandIo } from './command-io.ts'
-import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
 import { assertFile, assertStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
+import { countText } from './table.ts'
 
 type BackupOptions = { keep?: number; overwrite?: boolean; json?: boolean }
 

@@ -5,13 +5,13 @@ import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
-import { countText } from './count-text.ts'
 import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { baseUrl, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
+import { countText } from './table.ts'
 
 type ExportOptions = {
   baseUrl?: string

@@ -5,7 +5,6 @@ import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
-import { countText } from './count-text.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
@@ -16,6 +15,7 @@ import { WorkspaceImport } from './import/workspace-import.ts'
 import { baseUrl, duration_ms, name } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
+import { countText } from './table.ts'
 
 type ImportOptions = {
   baseUrl?: string

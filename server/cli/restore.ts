@@ -18,11 +18,10 @@ import {
 } from '../storage/tables/restored-access.ts'
 import type { ServiceKey } from '../storage/tables/service-keys.ts'
 import type { CommandIo } from './command-io.ts'
-import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
-import { columns } from './table.ts'
+import { columns, countText } from './table.ts'
 
 const HELP = `
 Stop the server first. The replaced store is kept, in a folder next to it.

@@ -1,24 +1,25 @@
-import { randomFillSync } from 'node:crypto'
-import { TypeID, typeidUnboxed } from 'typeid-js'
+import { randomBytes, randomFillSync, randomInt } from 'node:crypto'
 
-/** The kinds of identifier: TypeIDs (TypeID 0.3), a prefix and 26 characters that sort by time. */
+// TypeIDs (TypeID 0.3): a prefix and a UUIDv7 in 26 digits, which sort by time. The library for them takes several times
+// as long, which counts in lists and in events, with up to five identifiers each.
+
+/** The kinds of identifier; events have `evt`. */
 export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud' | 'rfs' | 'rmv'
 
 /** Returns a new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
 export function newId(prefix: IdPrefix): string {
-  return typeidUnboxed(prefix)
+  return typeIdText(prefix, nextUuid(Date.now()))
 }
+
+const nextUuid = ascendingIds()
 
 /**
  * Returns a new identifier with a random time between two instants. The time in an ordinary one would reveal whether it
- * was created just now.
+ * was created just now, and so would its counter.
  */
 export function newIdBetween(prefix: IdPrefix, from_ms: number, to_ms: number): string {
   const ms = from_ms + Math.floor(Math.random() * (to_ms - from_ms + 1))
-  // The first ten digits are the 48 bits of the time.
-  let time = ''
-  for (let rest = ms; time.length < 10; rest = Math.floor(rest / 32)) time = DIGITS.charAt(rest % 32) + time
-  return `${prefix}_${time}${newId(prefix).slice(prefix.length + 1 + time.length)}`
+  return typeIdText(prefix, writeUuid(ms, randomInt(2 ** 32), randomBytes(6)))
 }
 
 /**
@@ -29,18 +30,48 @@ export function unmadeId<Prefix extends IdPrefix | 'evt'>(prefix: Prefix): `${Pr
   return `${prefix}_${'0'.repeat(26)}`
 }
 
-/** Formats the 16 bytes of a stored event's identifier as `evt_…`. */
-export function eventIdText(bytes: Uint8Array): string {
-  // 128 bits in 26 digits of 5 bits: the first has 3; 25 follow, in pairs and a last one. Replaces the library's
-  // function, which takes 0.9 µs per event; this one takes 0.3.
+/** Formats the 16 bytes of a UUID as an identifier. */
+export function typeIdText(prefix: IdPrefix | 'evt', bytes: Uint8Array): string {
+  // 128 bits in 26 digits of 5 bits: the first has 3; 25 follow, in pairs and a last one.
   const at = (index: number) => bytes[index] as number
-  let text = `evt_${DIGITS.charAt(at(0) >>> 5)}${DIGITS.charAt(at(0) & 31)}`
+  let text = `${prefix}_${DIGITS.charAt(at(0) >>> 5)}${DIGITS.charAt(at(0) & 31)}`
   for (let index = 1; index < 16; index += 5) {
     const high = (at(index) << 12) | (at(index + 1) << 4) | (at(index + 2) >>> 4)
     const low = ((at(index + 2) & 15) << 16) | (at(index + 3) << 8) | at(index + 4)
     text += (PAIRS[high >>> 10] as string) + PAIRS[high & 1023] + PAIRS[low >>> 10] + PAIRS[low & 1023]
   }
   return text
+}
+
+/**
+ * Parses an identifier of any prefix to the 16 bytes of its UUID; undefined if the text is none.
+ * @param bytes where they are written
+ */
+export function typeIdBytes<Bytes extends Uint8Array = Uint8Array>(
+  id: string,
+  bytes: Bytes,
+): Bytes | undefined
+export function typeIdBytes(id: string): Uint8Array | undefined
+export function typeIdBytes(id: string, bytes = new Uint8Array(16)): Uint8Array | undefined {
+  const begin = id.length - SUFFIX
+  if (begin < 2 || id.charCodeAt(begin - 1) !== UNDERSCORE) return undefined
+  let bits = 0
+  let held = 0
+  let place = 0
+  for (let index = begin; index < id.length; index += 1) {
+    const value = VALUES[id.charCodeAt(index)] ?? 255
+    // The digits have two bits more than a UUID, so the first is one of eight.
+    if (value === 255 || (index === begin && value > 7)) return undefined
+    held = (held << 5) | value
+    bits += index === begin ? 3 : 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[place] = held >>> bits
+      place += 1
+      held &= (1 << bits) - 1
+    }
+  }
+  return bytes
 }
 
 /** Whether a text is a possible event identifier, which `eventIdBytes` accepts. */
@@ -60,23 +91,28 @@ export function isJourneyId(id: string): boolean {
 
 const DIGITS_OF_ID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** Formats the 16 bytes of a UUIDv7 as `rfs_…`. */
-export function refusalIdText(bytes: Uint8Array): string {
-  return `rfs_${eventIdText(bytes).slice('evt_'.length)}`
-}
-
 /** Crockford's base 32, lower case. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 const PAIRS = Array.from({ length: 1024 }, (_, value) => {
   return DIGITS.charAt(value >>> 5) + DIGITS.charAt(value & 31)
 })
 
+/** The values of the digits by character code; 255 for everything else. */
+const VALUES = new Uint8Array(128).fill(255)
+for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] = value
+
+/** Number of digits. */
+const SUFFIX = 26
+const UNDERSCORE = 0x5f
+
 /**
  * Parses an `evt_…` to its 16 bytes.
  * @throws {Error} if the text is not a TypeID; a text that matches the contract's pattern always is
  */
 export function eventIdBytes(id: string): Uint8Array {
-  return TypeID.fromString(id).toUUIDBytes()
+  const bytes = typeIdBytes(id)
+  if (!bytes) throw new Error('an identifier of an event is no TypeID')
+  return bytes
 }
 
 /**

@@ -2,10 +2,13 @@ import { isIPv6 } from 'node:net'
 
 /** The address and login of a PostgreSQL server. It contains the password: never put it in a message or a log. */
 export type Address = {
-  /** In the order in which they are tried. What the URL omits comes from PGHOST and PGPORT. */
-  hosts: readonly { host: string | undefined; port: number | undefined }[]
-  /** What the URL omits comes from PGUSER, PGPASSWORD, PGDATABASE, PGAPPNAME and PGOPTIONS. */
+  /**
+   * By the driver's names. What the URL omits comes from PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, PGAPPNAME and
+   * PGOPTIONS.
+   */
   login: {
+    host: string | undefined
+    port: number | undefined
     user: string | undefined
     password: string | undefined
     database: string | undefined
@@ -13,7 +16,7 @@ export type Address = {
     options: string | undefined
   }
   tls: Tls
-  /** Whether to skip a host that does not accept writes. */
+  /** Whether to refuse a server that does not accept writes. */
   needsPrimary: boolean
   connectTimeout_ms: number
   /**
@@ -23,15 +26,10 @@ export type Address = {
   bindsChannel: boolean
 }
 
-/** Named after libpq's parameters; certificates and key are files. */
-export type Tls = {
-  sslmode: SslMode | undefined
-  /** Undefined: the certificate authorities that Node trusts. */
-  sslrootcert: string | undefined
-  sslcert: string | undefined
-  sslkey: string | undefined
-  sslnegotiation: 'postgres' | 'direct' | undefined
-}
+/** Libpq's parameters; certificates and key are files. Without `sslrootcert` Node's certificate authorities count. */
+type Tls = Partial<Record<(typeof TLS_PARAMETERS)[number], string>>
+
+const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'] as const
 
 /** The parameters of libpq that Cairn supports. Any other is refused, because to ignore it would break its promise. */
 const PARAMETERS = [
@@ -42,11 +40,7 @@ const PARAMETERS = [
   'dbname',
   'application_name',
   'options',
-  'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
-  'sslnegotiation',
+  ...TLS_PARAMETERS,
   'channel_binding',
   'connect_timeout',
   'target_session_attrs',
@@ -54,11 +48,9 @@ const PARAMETERS = [
 
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>
 
-const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
-type SslMode = (typeof SSL_MODES)[number]
-
-/** A reachable server answers within this time; after it the next host is tried. */
+/** A reachable server answers within this time. */
 const CONNECT_TIMEOUT_S = 3
 
 /**
@@ -66,7 +58,7 @@ const CONNECT_TIMEOUT_S = 3
  * `?` is ambiguous is refused: libpq would take a part of the password for a host, and messages contain hosts.
  */
 const URL_PARTS =
-  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^@/?]*)(?:\/(?<database>[^@/?]*))?(?:\?(?<query>.*))?$/
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<netloc>[^@/?]*)(?:\/(?<database>[^@/?]*))?(?:\?(?<query>.*))?$/
 
 /** Accepts every DNS name and more, but not a `$VARIABLE` that was not expanded. */
 const HOST = /^[\p{L}\p{N}._-]+$/u
@@ -77,7 +69,11 @@ const WRONG_FORM =
   'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; write / @ ? and % in a name or a password as %2F %40 %3F %25'
 
 /**
- * Parses a `postgres://` URL as libpq does, or refuses it: several hosts, unix sockets, TLS.
+ * Parses a `postgres://` URL as libpq does, or refuses it: one host or unix socket, and TLS.
+ *
+ * `pg-connection-string`, the driver's parser, would read some URLs otherwise: `#` begins a fragment, `+` in a parameter
+ * is a space, `%2F` stays in the name of a database, `dbname` and unknown parameters are ignored. Its errors do not say
+ * what to change.
  * @throws {Error} whose message says what to change, and contains nothing of the URL
  */
 export function readAddress(url: string): Address {
@@ -89,8 +85,9 @@ export function readAddress(url: string): Address {
     parts?.user === undefined && parts?.database === undefined && parts?.query?.includes('@')
   if (!parts || isAmbiguous) throw new Error(WRONG_FORM)
   const given = { ...fromAuthority(parts), ...readQuery(parts.query ?? '') }
-  const { target_session_attrs: attributes, connect_timeout: timeout, channel_binding: binding } = given
-  if (attributes !== undefined && !['any', 'read-write', 'primary'].includes(attributes)) {
+  const { user, password, dbname, application_name, options, channel_binding: binding } = given
+  const { target_session_attrs: attributes = 'any', connect_timeout: timeout } = given
+  if (!['any', 'read-write', 'primary'].includes(attributes)) {
     throw new Error('target_session_attrs must be any, read-write or primary: Cairn writes')
   }
   if (timeout !== undefined && !/^[1-9][0-9]{0,2}$/.test(timeout)) {
@@ -99,18 +96,10 @@ export function readAddress(url: string): Address {
   if (binding !== undefined && !['disable', 'prefer', 'require'].includes(binding)) {
     throw new Error('channel_binding must be disable, prefer or require')
   }
-  const hosts = hostsOf(given)
   return {
-    hosts,
-    login: {
-      user: given.user,
-      password: given.password,
-      database: given.dbname,
-      application_name: given.application_name,
-      options: given.options,
-    },
+    login: { ...hostOf(given), user, password, database: dbname, application_name, options },
     tls: tlsOf(given),
-    needsPrimary: (attributes ?? (hosts.length > 1 ? 'primary' : 'any')) !== 'any',
+    needsPrimary: attributes !== 'any',
     connectTimeout_ms: 1000 * Number(timeout ?? CONNECT_TIMEOUT_S),
     bindsChannel: binding === 'require' || binding === 'prefer',
   }
@@ -120,24 +109,16 @@ export function readAddress(url: string): Address {
 function fromAuthority({
   user,
   password,
-  hosts = '',
+  netloc = '',
   database,
 }: Record<string, string | undefined>): Parameters {
-  const netlocs = hosts.split(',').map((text) => {
-    const { ipv6, name, port = '' } = NETLOC.exec(text)?.groups ?? {}
-    const host = ipv6 ?? name
-    if (host === undefined) throw new Error('its host must be a name, or an IPv6 address in [ ]')
-    return { host, port }
-  })
-  const given = {
-    user,
-    password,
-    host: netlocs.map(({ host }) => host).join(),
-    port: netlocs.map(({ port }) => port).join(),
-    dbname: database,
-  }
+  const { ipv6, name, port } = NETLOC.exec(netloc)?.groups ?? {}
+  const host = ipv6 ?? name
+  if (host === undefined) throw new Error('its host must be a name, or an IPv6 address in [ ]')
   return Object.fromEntries(
-    Object.entries(given).flatMap(([name, text]) => (text ? [[name, decoded(text)]] : [])),
+    Object.entries({ user, password, host, port, dbname: database }).flatMap(([name, text]) =>
+      text ? [[name, decoded(text)]] : [],
+    ),
   )
 }
 
@@ -162,49 +143,37 @@ function readQuery(query: string): Parameters {
   return parameters
 }
 
-/** Returns the hosts with their ports: one port per host, one for all, or none. */
-function hostsOf({ host, port }: Parameters): Address['hosts'] {
-  const hosts = host?.split(',') ?? [undefined]
-  const ports = port?.split(',') ?? []
-  if (ports.length > 1 && ports.length !== hosts.length)
-    throw new Error('it must have one port per host, or one for all')
-  return hosts.map((host, index) => {
-    if (host === '') throw new Error('its list of hosts has an empty entry')
-    if (host !== undefined && !host.startsWith('/') && !HOST.test(host) && !isIPv6(host))
-      throw new Error('its host must be a name, an IP address or the folder of a unix socket')
-    const text = ports.length > 1 ? ports[index] : ports[0]
-    // In a list libpq uses its own default for an empty port; PGPORT applies only if there is no list of ports at all.
-    return { host, port: text === undefined ? undefined : portOf(text || '5432') }
-  })
-}
-
-function portOf(text: string): number {
-  if (!isPort(text)) throw new Error('its port must be a number from 1 to 65535')
-  return Number(text)
+function hostOf({ host, port }: Parameters): { host: string | undefined; port: number | undefined } {
+  if (`${host}${port}`.includes(','))
+    throw new Error('it must name one host; a proxy or a DNS name can lead to the primary of several')
+  if (host !== undefined && !host.startsWith('/') && !HOST.test(host) && !isIPv6(host))
+    throw new Error('its host must be a name, an IP address or the folder of a unix socket')
+  if (port !== undefined && !isPort(port)) throw new Error('its port must be a number from 1 to 65535')
+  return { host, port: port === undefined ? undefined : Number(port) }
 }
 
 export function isPort(text: string): boolean {
   return /^[0-9]{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
 }
 
-function tlsOf({ sslmode, sslrootcert, sslcert, sslkey, sslnegotiation }: Parameters): Tls {
-  const mode = SSL_MODES.find((mode) => mode === sslmode)
-  if (mode !== sslmode) throw new Error(`sslmode must be one of ${SSL_MODES.join(', ')}`)
-  if (mode === 'verify-ca' && sslrootcert === undefined)
+function tlsOf(given: Parameters): Tls {
+  const { sslmode, sslrootcert, sslnegotiation } = given
+  if (sslmode !== undefined && !SSL_MODES.includes(sslmode))
+    throw new Error(`sslmode must be one of ${SSL_MODES.join(', ')}`)
+  if (sslmode === 'verify-ca' && sslrootcert === undefined)
     throw new Error('sslmode=verify-ca needs sslrootcert')
-  if (sslrootcert === 'system' && mode !== 'verify-full')
+  if (sslrootcert === 'system' && sslmode !== 'verify-full')
     throw new Error('sslrootcert=system needs sslmode=verify-full')
-  if (sslnegotiation !== undefined && sslnegotiation !== 'postgres' && sslnegotiation !== 'direct')
+  if (sslnegotiation !== undefined && !['postgres', 'direct'].includes(sslnegotiation))
     throw new Error('sslnegotiation must be postgres or direct')
-  if (sslnegotiation === 'direct' && (mode === undefined || mode === 'disable'))
+  if (sslnegotiation === 'direct' && (sslmode === undefined || sslmode === 'disable'))
     throw new Error('sslnegotiation=direct needs sslmode=require, verify-ca or verify-full')
-  return {
-    sslmode: mode,
-    sslrootcert: sslrootcert === 'system' ? undefined : sslrootcert,
-    sslcert,
-    sslkey,
-    sslnegotiation,
-  }
+  return Object.fromEntries(
+    TLS_PARAMETERS.flatMap((name) => {
+      const value = name === 'sslrootcert' && given[name] === 'system' ? undefined : given[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 function decoded(text: string): string {

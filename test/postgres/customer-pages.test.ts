@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection } from '../../server/storage/postgres/connection/connection.ts'
+import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { readTimeline } from '../../server/storage/postgres/reader/event-reader.ts'
 import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
@@ -25,7 +25,7 @@ it('reads a page of a customer from few blocks, in a table that was never analyz
     SELECT at_ms + n, gen_random_uuid(), workspace_id, journey_id, gen_random_uuid(), false, event_id
     FROM events, generate_series(1, ${OTHERS}) AS n`,
   )
-  const connection = await Connection.open(readAddress(databaseUrl), { statement_ms: 10_000 }, 0)
+  const connection = await Connection.open(new Servers(readAddress(databaseUrl)), { statement_ms: 10_000 })
   onTestFinished(() => connection.close())
 
   let blocks = 0

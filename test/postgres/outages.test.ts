@@ -1,14 +1,23 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { Client } from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { runCairn, spawnCairn } from '../command.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
-import { idOf, initialize, insert, newSubject, openStoreForTest, readingIn } from '../storage/store.ts'
+import {
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+} from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { ownServer } from './own-server.ts'
 import { giveTo } from './programs.ts'
@@ -66,7 +75,7 @@ describe('a PostgreSQL server that is unavailable', () => {
   })
 
   it('ends a start and a command with a message without the password', async () => {
-    const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1,localhost:2/cairn'
+    const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1/cairn'
     const options = { environment: { DATABASE_URL: databaseUrl } }
     for (const ended of [spawnCairn(['serve'], options).ended, runCairn(['key', 'list'], options)]) {
       const { code, stderr } = await ended
@@ -135,7 +144,7 @@ describe('a server with serializable transactions by default', () => {
 })
 
 describe('a standby', () => {
-  it('makes writes fail but not reads; a primary next to it is used, and the standby after promotion', async () => {
+  it('makes writes fail but not reads, until it is promoted or its address leads to a primary', async () => {
     const primary = await ownServer()
     const primaryUrl = postgresUrl(primary.folder)
     const before = await openStoreForTest({ databaseUrl: primaryUrl })
@@ -155,21 +164,50 @@ describe('a standby', () => {
     )
     expect(JSON.parse(new TextDecoder().decode(bytes)).data).toHaveLength(1)
 
-    const folders = [standby.folder, primary.folder].map(encodeURIComponent).join()
-    const both = await openStoreForTest({ databaseUrl: `postgres://postgres@/postgres?host=${folders}` })
-    expect(await insert(both, subject, { message_id: 'beside' })).toMatchObject({ status: 'created' })
+    const primaryAlone = { databaseUrl: `${standbyUrl}&target_session_attrs=read-write` }
+    await expect(openStoreForTest(primaryAlone)).rejects.toThrow('it is a standby')
+
+    const address = addressTo(standby)
+    const either = await openStoreForTest({ databaseUrl: address.url })
+    expect(await isOnStandby(either)).toBe(true)
+    await expect(insert(either, subject)).rejects.toMatchObject({ reason: 'storage_unavailable' })
+    address.leadTo(primary)
+    // A refused write replaces all connections, also those of others.
+    expect(await isOnStandby(either)).toBe(false)
+    expect(await insert(either, subject, { message_id: 'beside' })).toMatchObject({ status: 'created' })
     const [written] = await runSql(primaryUrl, 'SELECT pg_current_wal_lsn()::text AS lsn')
     const replayed = `SELECT pg_last_wal_replay_lsn() >= '${written?.lsn}'::pg_lsn AS done`
     await vi.waitUntil(async () => (await runSql(standbyUrl, replayed))[0]?.done === true, withPatience)
 
     await primary.end('SIGKILL')
     await runSql(standbyUrl, 'SELECT pg_promote()')
+    address.leadTo(standby)
     const recovered = { timeout: 2_000, interval: 20 }
-    await vi.waitUntil(() => insert(both, subject, { message_id: 'after' }).catch(() => undefined), recovered)
+    await vi.waitUntil(
+      () => insert(either, subject, { message_id: 'after' }).catch(() => undefined),
+      recovered,
+    )
     // Also through a connection that was opened while the server was a standby.
     expect(await insert(alone, subject, { message_id: 'beside' })).toMatchObject({ status: 'duplicate' })
   })
 })
+
+async function isOnStandby({ db }: Store) {
+  const { rows } = await sql<{ standby: boolean }>`SELECT pg_is_in_recovery() AS standby`.execute(db)
+  return rows[0]?.standby
+}
+
+/** An address that leads to one server or another, like a DNS name. */
+function addressTo(first: PostgresServer) {
+  const folder = temporaryFolder()
+  const socket = join(folder, '.s.PGSQL.5432')
+  const leadTo = (server: PostgresServer) => {
+    rmSync(socket, { force: true })
+    symlinkSync(join(server.folder, '.s.PGSQL.5432'), socket)
+  }
+  leadTo(first)
+  return { url: postgresUrl(folder), leadTo }
+}
 
 /** A second server that follows the first one. */
 async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {

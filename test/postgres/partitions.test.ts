@@ -2,7 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Pool, Servers } from '../../server/storage/postgres/connection/pool.ts'
+import { Servers } from '../../server/storage/postgres/connection/connection.ts'
+import { Pool } from '../../server/storage/postgres/connection/pool.ts'
 import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'
 import { withPatience } from '../patience.ts'
 import { insert, newSubject, openStore, openStoreForTest, readingIn } from '../storage/store.ts'

@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection } from '../../server/storage/postgres/connection/connection.ts'
+import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'
@@ -10,7 +10,7 @@ import { runSql } from './sql.ts'
 
 async function openConnection(url: string): Promise<Connection> {
   const settings = { statement_ms: 10_000, prepares: true }
-  const connection = await Connection.open(readAddress(url), settings, 0)
+  const connection = await Connection.open(new Servers(readAddress(url)), settings)
   onTestFinished(() => connection.close())
   return connection
 }

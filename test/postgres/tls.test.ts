@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection } from '../../server/storage/postgres/connection/connection.ts'
+import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 import { freePort } from '../free-port.ts'
@@ -82,7 +82,7 @@ function urlOf(parameters: Record<string, string>, host = 'localhost') {
 
 /** The encryption of a connection, as reported by the server. */
 async function encryption(url: string) {
-  const connection = await Connection.open(readAddress(url), { statement_ms: 10_000 }, 0)
+  const connection = await Connection.open(new Servers(readAddress(url)), { statement_ms: 10_000 })
   try {
     const { rows } = await connection.run<{ ssl: boolean; version: string | null }>(
       'SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
@@ -132,6 +132,11 @@ describe('a server that accepts only TLS', () => {
       'verify-full, under another name',
       () => urlOf({ sslmode: 'verify-full', sslrootcert: authority }, '127.0.0.1'),
       "IP: 127.0.0.1 is not in the cert's list",
+    ],
+    [
+      'verify-full, of an authority whose file is missing',
+      () => urlOf({ sslmode: 'verify-full', sslrootcert: `${authority}.old` }),
+      'a file for TLS cannot be read: ENOENT',
     ],
   ])('is not with %s, and cairn says why', async (_, url, reason) => {
     const init = await runCairn(['init', '--workspace', 'Acme', '--journey', 'Onboarding'], {

@@ -1,4 +1,4 @@
-import { CutShortError } from './cut-short-error.ts'
+import { CutShortError } from '../../problem.ts'
 
 /** Received data is handed to the browser in Blobs of this size, which it does not have to keep in memory. */
 const PIECE_BYTES = 16 * 1024 * 1024

@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
-import { countText } from '../count-text.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { countText } from '../table.ts'
 
 /** The last line of a complete file. A file without it is incomplete. */
 export type End = {

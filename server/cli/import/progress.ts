@@ -1,6 +1,6 @@
 import { clearLine, cursorTo } from 'node:readline'
 import { type Output, widthOf } from '../command-io.ts'
-import { countText } from '../count-text.ts'
+import { countText } from '../table.ts'
 import type { Delivery } from './delivery.ts'
 import type { Importer } from './importer.ts'
 

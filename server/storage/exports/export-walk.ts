@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../../generated/contract.ts'
 import { cursorText, type Position } from '../../domain/cursors.ts'
 import { type ExportFormat, endText, headText } from '../../domain/export-formats.ts'
 import { instantText } from '../../domain/instants.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Slice, WalkBound } from './exports.ts'
-import { pause } from './pause.ts'
 
 const encoder = new TextEncoder()
 
@@ -129,4 +129,12 @@ export async function settledIfSoon<Seen extends CaughtUp>(
     if (seen.caughtUp_ms >= begun_ms || performance.now() > until_ms) return seen
     await pause(LOOK_MS, signal)
   }
+}
+
+/**
+ * Waits.
+ * @throws the signal's reason as soon as it is aborted; the error of Node's timer would look like a fault
+ */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

@@ -13,8 +13,8 @@ import {
 } from 'kysely'
 import { type Effect, effectsOf, UNDECLARED } from '../effects.ts'
 import type { Connection } from './connection/connection.ts'
-import { isReadOnly, seenFromOutside } from './connection/outages.ts'
-import type { Pool, Servers } from './connection/pool.ts'
+import { seenFromOutside } from './connection/outages.ts'
+import type { Pool } from './connection/pool.ts'
 
 /** Reads one statement. */
 export type Read = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>
@@ -33,7 +33,7 @@ type PoolDialectOptions = {
    * Where transactions run, and a check before they start; undefined if there are only reads. If the store may be served,
    * their statements declare what they change.
    */
-  transactions?: { pool: Pool; servers: Servers; assertAvailable?: () => void; areServed?: boolean }
+  transactions?: { pool: Pool; assertAvailable?: () => void; areServed?: boolean }
   /** Called when a transaction that others must obey may be on disk, before its caller gets the answer. */
   onChange?: (change: Change) => void
 }
@@ -214,8 +214,6 @@ class PoolConnection implements DatabaseConnection {
       return await work()
     } catch (error) {
       this.#failure ??= error
-      if (isReadOnly(error) && this.#connection)
-        this.#options.transactions?.servers.failOver(this.#connection)
       throw seenFromOutside(error)
     }
   }

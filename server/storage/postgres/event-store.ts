@@ -1,5 +1,5 @@
 import type { EventStore } from '../events/event-store.ts'
-import { pause } from '../exports/pause.ts'
+import { pause } from '../exports/export-walk.ts'
 import { readWalkEnd } from './arrivals/arrival-order.ts'
 import { uuidOf } from './connection/uuids.ts'
 import {

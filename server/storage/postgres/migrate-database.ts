@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely'
 import { type Migrations, migrate } from '../migrate.ts'
-import { Pool, type Servers } from './connection/pool.ts'
+import type { Servers } from './connection/connection.ts'
+import { Pool } from './connection/pool.ts'
 import { PoolDialect } from './dialect.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -9,11 +10,11 @@ const STATEMENT_MS = 3_600_000
 
 /** Migrates the schema of a database; creates it if there is none. */
 export async function migrateDatabase(servers: Servers, released: Migrations = migrations): Promise<void> {
-  const pool = new Pool({ servers, most: 1, mostWaiting: 0, statement_ms: STATEMENT_MS })
+  const pool = new Pool({ servers, most: 1, mostWaiting: 1, statement_ms: STATEMENT_MS })
   try {
     if (isUpToDate(await appliedMigrations(pool), released)) return
     const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
-    const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
+    const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool } }) })
     await migrate(db, released)
   } finally {
     await pool.close()
@@ -33,11 +34,12 @@ export function isUpToDate(
 
 /** Returns the applied migrations of a database; undefined if it has no store. */
 export async function appliedMigrations(pool: Pool): Promise<Set<string> | undefined> {
-  const [found] = await pool.read<{ migrations: string | null }>(
-    "SELECT to_regclass('kysely_migration')::text AS migrations",
-    [],
-  )
-  if (!found?.migrations) return undefined
+  if (!(await hasTable(pool, 'kysely_migration'))) return undefined
   const rows = await pool.read<{ name: string }>('SELECT name FROM kysely_migration', [])
   return new Set(rows.map(({ name }) => name))
+}
+
+export async function hasTable(pool: Pool, name: string): Promise<boolean> {
+  const [row] = await pool.read<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [name])
+  return typeof row?.found === 'string'
 }

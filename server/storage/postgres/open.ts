@@ -8,17 +8,17 @@ import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
-import { ownNames } from '../removals/removals.ts'
-import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
+import { assertWhole } from '../transfer/unfinished-copy.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
+import { Servers } from './connection/connection.ts'
 import { CannotConnect, isRefused, seenFromOutside } from './connection/outages.ts'
-import { Pool, runOn, Servers } from './connection/pool.ts'
+import { Pool, runOn } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
-import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
+import { appliedMigrations, hasTable, isUpToDate, migrateDatabase } from './migrate-database.ts'
 import { dropEmptyPartitions, makePartitions } from './partitions.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
 import { ListReader } from './reader/list-reader.ts'
@@ -32,7 +32,6 @@ import {
   removeOwn,
 } from './removals/postgres-removals.ts'
 import { PostgresStandings } from './standings/postgres-standings.ts'
-import { assertWhole } from './transfer/copy-state.ts'
 import { CustomerWriter } from './writer/customer-writer.ts'
 import { EventWriter } from './writer/event-writer.ts'
 import { WritableProbe } from './writer/writable-probe.ts'
@@ -76,12 +75,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt } = await explained(madeReady({ pools, servers, journal }, now())).catch(
-    async (error) => {
-      await Promise.all(Object.values(pools).map((pool) => pool.close()))
-      throw error
-    },
-  )
+  const { message_salt } = await explained(madeReady({ pools, journal }, now())).catch(async (error) => {
+    await Promise.all(Object.values(pools).map((pool) => pool.close()))
+    throw error
+  })
   const partitions = setInterval(() => {
     // A failure is retried in an hour; until then there is the default partition, and an empty one may stay.
     makePartitions(pools.transactions, now()).catch(() => {})
@@ -120,7 +117,6 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
         read,
         transactions: {
           pool: pools.transactions,
-          servers,
           assertAvailable: () => scheduler.assertAvailable(),
           areServed: true,
         },
@@ -134,29 +130,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   // Stays open until the last refusals are written.
   const refusalsDb = database((sql, parameters) => pools.refusals.read(sql, parameters))
   const remover = new EventRemover(pools.removals, message_salt)
-  const workspaces = {
-    db,
-    now,
-    removals: { removeJourney },
-    removeRefusals: (workspaceId: string) => refusals.removeOfWorkspace(workspaceId),
-    removeOwn,
-  }
   const removing = new RemovalWork({
     db,
     now,
-    async slice(removal) {
-      await journal?.noteRemoval(db, removal)
-      return await remover.slice(removal)
-    },
-    async sweep(removal) {
-      if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
-      if (removal.kind === 'journey') {
-        return await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
-      }
-      const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
-      return !customer || (await refusals.removeOf(removal.workspace_id, customer))
-    },
-    forgetJourney,
+    engine: { slice: (removal) => remover.slice(removal), removeJourney, forgetJourney, removeOwn },
+    refusals,
+    journal,
     groups: () => scheduler.groups,
     onFailure: onRemovalFailure,
   })
@@ -223,25 +202,24 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
 
 type Opening = {
   pools: { lookUps: Pool; transactions: Pool }
-  servers: Servers
   journal: ErasureJournal | undefined
 }
 
 /** Makes sure that a database can be served. @returns the row about the store itself */
-async function madeReady({ pools: { lookUps, transactions }, servers, journal }: Opening, now_ms: number) {
-  await assertWhole(lookUps)
+async function madeReady({ pools: { lookUps, transactions }, journal }: Opening, now_ms: number) {
+  await assertWhole('the database', (table) => hasTable(lookUps, table))
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(transactions, now_ms)
-  const db = databaseOn({ lookUps, transactions }, servers)
+  const db = databaseOn({ lookUps, transactions })
   await journal?.reconcile(db, { removeCustomer }, now_ms)
   return store
 }
 
 /** Returns a database whose changes nobody is notified of. */
-function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: Servers): Database {
+function databaseOn({ lookUps, transactions: pool }: Opening['pools']): Database {
   const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
-  const transactions = { pool, servers, areServed: true }
+  const transactions = { pool, areServed: true }
   return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions }) })
 }
 
@@ -267,7 +245,7 @@ export async function openPostgresDatabase(
     await close()
     throw error
   }
-  return { db: databaseOn({ lookUps: pool, transactions: pool }, servers), close }
+  return { db: databaseOn({ lookUps: pool, transactions: pool }), close }
 }
 
 /** Statistics that do not apply, because PostgreSQL handles it itself. */

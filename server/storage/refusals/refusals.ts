@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
-import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
+import { ascendingIds, typeIdText } from '../../domain/identifiers.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { withoutOwnTokens, withoutSecrets } from '../../domain/secret-texts.ts'
 import { SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
@@ -316,7 +316,7 @@ export class Refusals {
   #waiting({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Sent): WaitingRefusal {
     const row = {
       ...refused,
-      refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
+      refusal_id: typeIdText('rfs', this.#nextId(refused.received_ms)),
       journey_id: nameOf(refused.journey_id),
       customer_id: nameOf(refused.customer_id),
       event_id: nameOf(refused.event_id),

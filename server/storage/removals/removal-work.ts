@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../database.ts'
+import type { Refusals } from '../refusals/refusals.ts'
 import { Unavailable } from '../unavailable.ts'
+import type { ErasureJournal } from './erasure-journal.ts'
 import { completeErasure } from './erasures.ts'
 import { completeJourneyRemoval } from './journey-removals.ts'
-import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
+import { deleteRemoval, ownNames, type Removal, type RemovedSlice, removals } from './removals.ts'
 import { beginAgeing } from './retention.ts'
+import { sweepWorkspace, type WorkspaceRemover } from './workspace-removals.ts'
 
 /** Interval of checks for removals that other processes have started, or could not finish. */
 const LOOK_MS = 10_000
@@ -19,18 +22,25 @@ const WAIT_MS = 20
 /** Denominator of the share of time for removals while there are writes. */
 const PART = 10
 
+/** What an engine does of a removal. */
+type EngineRemover = WorkspaceRemover & {
+  /** Removes the next events of a removal, or the next enrolments. */
+  slice: (removal: Removal) => Promise<RemovedSlice>
+  /** Removes what only the engine has of a journey, in the transaction that deletes its removal. */
+  forgetJourney: (db: Transaction, removal: Removal) => Promise<void>
+  /**
+   * Removes the last traces of a customer or a workspace, when nothing else is left of it.
+   * @returns false if that is not possible yet
+   */
+  purge?: (removal: Removal) => Promise<boolean>
+}
+
 export type RemovalWorkOptions = {
   db: Database
   now: () => number
-  /** Removes the next events of a removal, or the next enrolments. */
-  slice: (removal: Removal) => Promise<RemovedSlice>
-  /**
-   * Removes what is not in the tables of the store, once no event is left; not for retention.
-   * @returns false if that is not possible yet
-   */
-  sweep: (removal: Removal) => Promise<boolean>
-  /** Removes what only the engine has of a journey, in the transaction that deletes its removal. */
-  forgetJourney: (db: Transaction, removal: Removal) => Promise<void>
+  engine: EngineRemover
+  refusals: Pick<Refusals, 'removeOf' | 'removeOfJourney' | 'removeOfWorkspace'>
+  journal: ErasureJournal | undefined
   /** Number of groups written so far. */
   groups: () => number
   /** Called when something could not be removed. It is retried. */
@@ -101,7 +111,8 @@ export class RemovalWork {
     for (const removal of due) {
       if (this.#closing.signal.aborted) return 0
       const began_ms = performance.now()
-      const { rows, isDone } = await this.#options.slice(removal)
+      await this.#options.journal?.noteRemoval(this.#options.db, removal)
+      const { rows, isDone } = await this.#options.engine.slice(removal)
       const isEnded = isDone && (await this.#end(removal))
       const took_ms = performance.now() - began_ms
       if (!isEnded && rows === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
@@ -116,9 +127,8 @@ export class RemovalWork {
 
   /** Deletes a removal without events left. @returns false if something else is left */
   async #end(removal: Removal): Promise<boolean> {
-    const { sweep, db } = this.#options
-    if (removal.before_ms === null && !(await sweep(removal))) return false
-    await db.transaction().execute(async (db) => {
+    if (removal.before_ms === null && !(await this.#sweep(removal))) return false
+    await this.#options.db.transaction().execute(async (db) => {
       const removed = await deleteRemoval(db, removal)
       // Another process may have finished it.
       if (removed) await this.#complete(db, removed)
@@ -126,14 +136,29 @@ export class RemovalWork {
     return true
   }
 
+  /** Removes what is not in the tables of the store, once no event is left. @returns false if something is left */
+  async #sweep(removal: Removal): Promise<boolean> {
+    const { db, now, engine, refusals } = this.#options
+    const { kind, workspace_id } = removal
+    if (kind === 'journey') return await refusals.removeOfJourney(workspace_id, removal.subject_id)
+    if (kind === 'workspace') {
+      if (!(await sweepWorkspace(db, engine, removal, now()))) return false
+      if (!(await refusals.removeOfWorkspace(workspace_id))) return false
+    } else {
+      const customer = ownNames(removal)
+      if (customer && !(await refusals.removeOf(workspace_id, customer))) return false
+    }
+    return (await engine.purge?.(removal)) ?? true
+  }
+
   /** Removes the last part, and records how much was removed. */
   async #complete(db: Transaction, removal: Removal) {
-    const { now, forgetJourney } = this.#options
+    const { now, engine } = this.#options
     if (removal.before_ms !== null) return
     if (removal.kind === 'customer') {
       await completeErasure(db, removal, { events: removal.events, completed_ms: now() })
     } else if (removal.kind === 'journey') {
-      await forgetJourney(db, removal)
+      await engine.forgetJourney(db, removal)
       await completeJourneyRemoval(db, removal)
     }
   }

@@ -50,12 +50,8 @@ export async function removeWorkspace(
   await insertRemoval(db, { workspace_id, kind: 'workspace', subject_id: workspace_id, begun_ms })
 }
 
-export type WorkspaceSweep = {
-  db: Database
-  now: () => number
-  /** @returns false if some are still in a log */
-  removeRefusals: (workspaceId: string) => Promise<boolean>
-  removals: Pick<RemovalStore, 'removeJourney'>
+/** What an engine does of the removal of a workspace. */
+export type WorkspaceRemover = Pick<RemovalStore, 'removeJourney'> & {
   /**
    * Removes some customers of a workspace and what only the engine has of it, or waits for the process that dequeues
    * it.
@@ -66,24 +62,25 @@ export type WorkspaceSweep = {
 
 /** Removes the next rows of a workspace without events. @returns whether nothing is left */
 export async function sweepWorkspace(
-  { db, now, removeRefusals, removals, removeOwn }: WorkspaceSweep,
+  db: Database,
+  engine: WorkspaceRemover,
   { workspace_id, begun_ms }: Removal,
+  now_ms: number,
 ): Promise<boolean> {
-  if (now() - begun_ms < SETTLED_MS) return false
-  const isGone = await db.transaction().execute(async (db) => {
-    if (await removeJourneys(db, removals, workspace_id, begun_ms)) return false
+  if (now_ms - begun_ms < SETTLED_MS) return false
+  return await db.transaction().execute(async (db) => {
+    if (await removeJourneys(db, engine, workspace_id, begun_ms)) return false
     for (const table of BEHIND) {
       if ((await deleteSome(db, table, workspace_id)) > 0n) return false
     }
-    return await removeOwn(db, workspace_id, ROWS_AT_ONCE)
+    return await engine.removeOwn(db, workspace_id, ROWS_AT_ONCE)
   })
-  return isGone && (await removeRefusals(workspace_id))
 }
 
 /** Starts the removal of the next journeys, each like a single one. @returns whether there are any */
 async function removeJourneys(
   db: Transaction,
-  removals: Pick<RemovalStore, 'removeJourney'>,
+  engine: WorkspaceRemover,
   workspace_id: string,
   begun_ms: number,
 ): Promise<boolean> {
@@ -102,7 +99,7 @@ async function removeJourneys(
     .execute()
   const ids = new Set(begun.map(({ subject_id }) => subject_id))
   for (const { journey_id } of journeys) {
-    if (!ids.has(journey_id)) await removals.removeJourney(db, { workspace_id, journey_id, begun_ms })
+    if (!ids.has(journey_id)) await engine.removeJourney(db, { workspace_id, journey_id, begun_ms })
   }
   return journeys.length > 0
 }

@@ -1,4 +1,4 @@
-import { eventIdText } from '../../domain/identifiers.ts'
+import { typeIdText } from '../../domain/identifiers.ts'
 
 /** An identifier of an event starts with its time, in this many bytes. */
 const TIME_BYTES = 6
@@ -26,7 +26,7 @@ export function wholeId({ id, received_ms }: Kept): Uint8Array {
 
 /** `evt_…` */
 export function wholeIdText(kept: Kept): string {
-  return eventIdText(wholeId(kept))
+  return typeIdText('evt', wholeId(kept))
 }
 
 /** Returns all digits of an identifier. @param digits those of the stored bytes */

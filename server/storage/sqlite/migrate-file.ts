@@ -19,6 +19,10 @@ export async function migrateFile(path: string): Promise<void> {
   }
 }
 
+export function hasTable(connection: Connection, name: string): boolean {
+  return connection.prepare<[string]>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined
+}
+
 /** Whether the file has all migrations and no others; false also if that is unknown. */
 function isUpToDate(path: string): boolean {
   let connection: Connection | undefined

@@ -9,7 +9,6 @@ import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
-import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { MemtableRing } from './index/memtable.ts'
@@ -70,33 +69,22 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const refusalsDb = database((statement) => reader.lookUpWhileClosing(statement))
   const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
   await journal.reconcile(db, { removeCustomer }, now())
-  const workspaces = {
-    db,
-    now,
-    removals: { removeJourney },
-    removeRefusals: (workspaceId: string) => refusals.removeOfWorkspace(workspaceId),
-    removeOwn,
-  }
   const removing = new RemovalWork({
     db,
     now,
-    async slice(removal) {
-      await journal.noteRemoval(db, removal)
-      return await scheduler.remove(removal)
+    engine: {
+      slice: (removal) => scheduler.remove(removal),
+      removeJourney,
+      forgetJourney,
+      removeOwn,
+      async purge(removal) {
+        const isNamed = removal.kind === 'customer' && ownNames(removal)
+        if (isNamed) await db.transaction().execute((db) => forgetOwnNames(db, removal))
+        return await scheduler.truncateLog()
+      },
     },
-    async sweep(removal) {
-      if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
-      if (removal.kind === 'journey') {
-        return await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
-      }
-      const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
-      if (customer) {
-        if (!(await refusals.removeOf(removal.workspace_id, customer))) return false
-        await db.transaction().execute((db) => forgetOwnNames(db, removal))
-      }
-      return await scheduler.truncateLog()
-    },
-    forgetJourney,
+    refusals,
+    journal,
     groups: () => groups,
     onFailure: onRemovalFailure,
   })

@@ -20,9 +20,15 @@ export async function noteProgress(db: Transaction<DB>, progress: string): Promi
   await copies.insertInto(UNFINISHED_COPY).values({ progress }).execute()
 }
 
-/** The operator's error message for an unfinished copy. @param where for example its file */
-export function unfinishedCopy(where: string): Error {
-  return new Error(
-    `The copy into ${where} is unfinished. Run the same cairn copy command again to resume it.`,
-  )
+/**
+ * @param where for example the file of the store
+ * @param hasTable whether the store has a table of this name
+ * @throws {Error} with a message for the operator if a copy into the store was started and is unfinished
+ */
+export async function assertWhole(
+  where: string,
+  hasTable: (name: string) => boolean | Promise<boolean>,
+): Promise<void> {
+  if (!(await hasTable(UNFINISHED_COPY))) return
+  throw new Error(`The copy into ${where} is unfinished. Run the same cairn copy command again to resume it.`)
 }

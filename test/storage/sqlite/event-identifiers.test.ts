@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventIdBytes, eventIdText } from '../../../server/domain/identifiers.ts'
+import { eventIdBytes, typeIdText } from '../../../server/domain/identifiers.ts'
 import { type Kept, wholeId } from '../../../server/storage/sqlite/kept-ids.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { erase } from '../erase.ts'
@@ -35,7 +35,7 @@ describe('identifiers of events', () => {
     connect(path).prepare('UPDATE events SET id = ?').run(last)
     const after = await openStoreForTest({ path, now: () => NOON })
     const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
-    expect([eventIdText(last), ...ids]).toEqual([eventIdText(last), ...ids].toSorted())
+    expect([typeIdText('evt', last), ...ids]).toEqual([typeIdText('evt', last), ...ids].toSorted())
   })
 
   it('ascend after the newest one was removed, with a clock behind it', async () => {

@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { Client, type ClientConfig, type QueryResult, types } from 'pg'
+import { parse, toClientConfig } from 'pg-connection-string'
 import type { Address } from '../../../domain/postgres-urls.ts'
-import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
+import { CannotConnect, ConnectionLost, isReadOnly, isRefused, type Refused } from './outages.ts'
 import {
   assertUsable,
   SETTINGS_AS_JSON,
@@ -9,7 +10,6 @@ import {
   settingStatements,
 } from './session-settings.ts'
 import { statementName } from './statement-names.ts'
-import { tlsOptions } from './tls-options.ts'
 
 /** The result of a statement. */
 export type Rows<Row> = { rows: Row[]; changes: number; command: string }
@@ -52,72 +52,66 @@ const TRANSACTION_ABORTED = '25P02'
 /** PostgreSQL's protocol, "CancelRequest". */
 const CANCEL_REQUEST = 80_877_102
 
+/** The address shared by all pools of a process, behind which a proxy or DNS may put one server or another. */
+export class Servers {
+  readonly address: Address
+  /** Incremented when a server refuses writes, because the address may lead to another one by now. */
+  generation = 0
+
+  constructor(address: Address) {
+    this.address = address
+  }
+}
+
 /** One connection to PostgreSQL, for one statement at a time. */
 export class Connection {
+  readonly #servers: Servers
+  readonly #generation: number
   readonly #client: Client
   readonly #statement_ms: number
   #prepares: boolean
   #preparedRuns = 0
-  /** Index of the host that it is connected to. */
-  readonly host: number
   #isLost = false
   /** Whether the connection survived the last statement. */
   #answered = Promise.withResolvers<boolean>()
   /** The error of the last statement; undefined if it succeeded. */
   #refusal: Refused | undefined
 
-  private constructor(client: Client, { statement_ms, prepares = false }: ConnectionSettings, host: number) {
-    this.#client = client
-    this.#statement_ms = statement_ms
-    this.#prepares = prepares
-    this.host = host
+  private constructor(servers: Servers, settings: ConnectionSettings) {
+    this.#servers = servers
+    this.#generation = servers.generation
+    this.#client = new Client(clientConfig(servers.address, settings))
+    this.#statement_ms = settings.statement_ms
+    this.#prepares = settings.prepares ?? false
     // The server is ready for the next statement.
-    client.on('drain', () => this.#answered.resolve(true))
+    this.#client.on('drain', () => this.#answered.resolve(true))
     // The next user gets the error; an event without a listener would end the process.
     const lost = () => {
       this.#isLost = true
       this.#answered.resolve(false)
     }
-    client.on('error', lost)
-    client.on('end', lost)
+    this.#client.on('error', lost)
+    this.#client.on('end', lost)
   }
 
-  /**
-   * Connects to the first suitable host, starting with the given one.
-   * @throws {CannotConnect} whose message contains hosts and reasons, but no password
-   */
-  static async open(address: Address, settings: ConnectionSettings, first: number): Promise<Connection> {
-    const failures: string[] = []
-    let cause: unknown
-    for (let tried = 0; tried < address.hosts.length; tried += 1) {
-      const index = (first + tried) % address.hosts.length
-      // The client adds what the environment says to the address.
-      const client = new Client(clientConfig(address, index, settings))
-      try {
-        return await openWith(client, index)
-      } catch (error) {
-        cause = error
-        failures.push(`${nameOf(client)}: ${reasonOf(error)}`)
-      }
-    }
-    throw new CannotConnect(failures.join('; '), cause)
-
-    async function openWith(client: Client, index: number) {
-      const connection = new Connection(client, settings, index)
-      try {
-        await client.connect()
-        await connection.#check(address)
-        return connection
-      } catch (error) {
-        connection.close()
-        throw error
-      }
+  /** @throws {CannotConnect} whose message contains host and reason, but no password */
+  static async open(servers: Servers, settings: ConnectionSettings): Promise<Connection> {
+    const connection = new Connection(servers, settings)
+    try {
+      await connection.#client.connect()
+      await connection.#check()
+      return connection
+    } catch (error) {
+      connection.close()
+      const { host, port } = connection.#client
+      const name = host.startsWith('/') ? host : `${host}:${port}`
+      throw new CannotConnect(`${name}: ${reasonOf(error)}`, error)
     }
   }
 
   /** Whether the connection can be used again. */
   get isUsable(): boolean {
-    return !this.#isLost
+    return !this.#isLost && this.#generation === this.#servers.generation
   }
 
   /**
@@ -134,6 +128,8 @@ export class Connection {
       this.#refusal = undefined
       return { rows: (result.rows ?? []) as Row[], changes: result.rowCount ?? 0, command: result.command }
     } catch (error) {
+      // All connections are replaced.
+      if (isReadOnly(error)) this.#servers.generation += 1
       if (isRefused(error)) throw this.#firstCause(error)
       this.close()
       throw error
@@ -206,7 +202,7 @@ export class Connection {
     this.#client.end().catch(() => {})
   }
 
-  async #check({ needsPrimary }: Address) {
+  async #check() {
     const { rows } = await this.run<{
       version: number
       encoding: string
@@ -227,7 +223,7 @@ export class Connection {
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
-    if (needsPrimary && server.standby) throw new Error('it is a standby')
+    if (this.#servers.address.needsPrimary && server.standby) throw new Error('it is a standby')
     // Behind a pooler the next statement may be in another session.
     if (hasPooler) assertUsable(server.settings, server.role)
     else for (const statement of settingStatements(server.settings)) await this.run(statement)
@@ -239,16 +235,11 @@ function backendOf(client: Client): Partial<Record<'processID' | 'secretKey', nu
   return client as Partial<Record<'processID' | 'secretKey', number>>
 }
 
-function nameOf({ host, port }: Client): string {
-  return host.startsWith('/') ? host : `${host}:${port}`
-}
-
-/** @throws {CannotConnect} if a file named in the address cannot be read */
-function clientConfig(address: Address, index: number, { statement_ms }: ConnectionSettings): ClientConfig {
-  const { hosts, login, tls, connectTimeout_ms, bindsChannel } = address
-  const { sslnegotiation } = tls
+function clientConfig(address: Address, { statement_ms }: ConnectionSettings): ClientConfig {
+  const { login, tls, connectTimeout_ms, bindsChannel } = address
   return {
-    ...given({ ...hosts[index], ...login, sslnegotiation, ssl: tlsOptions(tls) }),
+    // The client adds what the environment says to the address.
+    ...given({ ...login, sslnegotiation: tls.sslnegotiation, ssl: tlsOptions(tls) }),
     fallback_application_name: 'cairn',
     connectionTimeoutMillis: connectTimeout_ms,
     statement_timeout: statement_ms,
@@ -257,6 +248,21 @@ function clientConfig(address: Address, index: number, { statement_ms }: Connect
     enableChannelBinding: bindsChannel,
     // For this connection only: other code in the process may want other types.
     types: { getTypeParser },
+  }
+}
+
+/**
+ * Returns what Node must verify of the server, so that `sslmode` means the same as in libpq. The files are read for each
+ * connection, because certificates are renewed.
+ * @returns false for no TLS; undefined if PGSSLMODE decides
+ * @throws {CannotConnect} if a file cannot be read
+ */
+function tlsOptions(tls: Address['tls']): ClientConfig['ssl'] {
+  try {
+    const parsed = parse(`postgres://?${new URLSearchParams(tls)}`, { useLibpqCompat: true })
+    return toClientConfig(parsed).ssl
+  } catch (error) {
+    throw new CannotConnect(`a file for TLS cannot be read: ${reasonOf(error)}`, error)
   }
 }
 

@@ -1,29 +1,12 @@
-import type { Address } from '../../../domain/postgres-urls.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { Connection, type ConnectionSettings, type Rows } from './connection.ts'
-import { ConnectionLost, isCrowded, isReadOnly } from './outages.ts'
+import { Connection, type ConnectionSettings, type Rows, type Servers } from './connection.ts'
+import { ConnectionLost, isCrowded } from './outages.ts'
 
 /** Maximum wait for a connection; then all of them are occupied by slow statements. */
 const WAIT_MS = 5_000
 
-/** State shared by all pools of a process. */
-export class Servers {
-  readonly address: Address
-  /** The last working host, with which the next connection starts. */
-  first = 0
-  /** Incremented when the supposed primary refuses writes: earlier connections go to the wrong host. */
-  generation = 0
-
-  constructor(address: Address) {
-    this.address = address
-  }
-
-  /** Fails over: replaces every connection, starting after the host that turned out to be a standby. */
-  failOver({ host }: Connection): void {
-    this.generation += 1
-    this.first = (host + 1) % this.address.hosts.length
-  }
-}
+/** Time for the checks of a connection that was just opened. */
+const CHECKS_MS = 2_000
 
 export type PoolOptions = ConnectionSettings & {
   servers: Servers
@@ -35,16 +18,21 @@ export type PoolOptions = ConnectionSettings & {
 
 type Waiting = { give: (connection: Connection) => void; refuse: (error: Error) => void }
 
-/** A pool of connections for one purpose, opened on demand. */
+/**
+ * A pool of connections for one purpose, opened on demand.
+ *
+ * Not `pg.Pool`: it limits nobody who waits, lets each of them discover an outage after a timeout of their own, does not
+ * wait for its other connections if the server has none left, and forgets at its end who waits. With that around it, it
+ * was longer than this, and a checkout took eight times as long (2.5 instead of 0.3 µs).
+ */
 export class Pool {
   readonly #options: PoolOptions
   readonly #idle: Connection[] = []
   /** In order of arrival. */
   readonly #waiting = new Set<Waiting>()
-  readonly #generations = new WeakMap<Connection, number>()
   /** Including those being opened. */
   #open = 0
-  #closed: { promise: Promise<void>; resolve: () => void } | undefined
+  #closed: PromiseWithResolvers<void> | undefined
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -70,42 +58,36 @@ export class Pool {
    */
   async acquire(): Promise<Connection> {
     if (this.#closed) throw new Unavailable('shutting_down')
-    const idle = this.#takeIdle()
-    if (idle) return idle
-    if (this.#open < this.#options.most) {
-      try {
-        return await this.#connect()
-      } catch (error) {
-        if (!this.#hasOthers(error)) throw error
-        const idle = this.#takeIdle()
-        if (idle) return idle
-      }
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      if (idle.isUsable) return idle
+      this.#drop(idle)
     }
     this.assertAvailable()
     return await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => waiting.refuse(new Unavailable('overloaded')), WAIT_MS)
       const over = () => {
         clearTimeout(timer)
         this.#waiting.delete(waiting)
       }
       const waiting: Waiting = {
-        give: (connection) => {
+        give(connection) {
           over()
           resolve(connection)
         },
-        refuse: (error) => {
+        refuse(error) {
           over()
           reject(error)
         },
       }
+      const timer = setTimeout(() => waiting.refuse(new Unavailable('overloaded')), this.#wait_ms)
       this.#waiting.add(waiting)
+      this.#openAnother()
     })
   }
 
   /** Takes a connection back, in whatever state. */
   release(connection: Connection): void {
     const [next] = this.#waiting
-    if (!this.#isGood(connection) || (this.#closed && !next)) this.#drop(connection)
+    if (!connection.isUsable || (this.#closed && !next)) this.#drop(connection)
     else if (next) next.give(connection)
     else this.#idle.push(connection)
   }
@@ -115,9 +97,6 @@ export class Pool {
     const connection = await this.acquire()
     try {
       return await work(connection)
-    } catch (error) {
-      if (isReadOnly(error)) this.#options.servers.failOver(connection)
-      throw error
     } finally {
       this.release(connection)
     }
@@ -142,62 +121,30 @@ export class Pool {
     await this.#closed.promise
   }
 
-  #takeIdle(): Connection | undefined {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (this.#isGood(idle)) return idle
-      this.#drop(idle)
-    }
-    return undefined
-  }
-
-  /** Whether a failed connection need not be waited for, because the pool has others that will become free. */
-  #hasOthers(error: unknown): boolean {
-    return isCrowded(error) && this.#open > 0
-  }
-
-  #isGood(connection: Connection): boolean {
-    const { servers } = this.#options
-    return connection.isUsable && this.#generations.get(connection) === servers.generation
+  /** At least as long as a connection takes to open. */
+  get #wait_ms(): number {
+    return Math.max(WAIT_MS, this.#options.servers.address.connectTimeout_ms + CHECKS_MS)
   }
 
   #drop(connection: Connection) {
     connection.close()
-    this.#left()
-  }
-
-  #left() {
     this.#open -= 1
-    const [next] = this.#waiting
-    if (next) this.#connectFor(next)
-    else if (this.#open === 0) this.#closed?.resolve()
+    this.#openAnother()
+    if (this.#open === 0) this.#closed?.resolve()
   }
 
-  async #connect(): Promise<Connection> {
-    const { servers } = this.#options
-    const { generation } = servers
+  /** Opens a connection if the pool has room and someone is waiting. */
+  #openAnother() {
+    if (this.#open >= this.#options.most || this.#waiting.size === 0) return
     this.#open += 1
-    try {
-      const connection = await Connection.open(servers.address, this.#options, servers.first)
-      servers.first = connection.host
-      this.#generations.set(connection, generation)
-      return connection
-    } catch (error) {
-      this.#open -= 1
-      // They would get the same error, each after a delay.
-      if (!this.#hasOthers(error)) for (const { refuse } of this.#waiting) refuse(error as Error)
-      if (this.#open === 0) this.#closed?.resolve()
-      throw error
-    }
-  }
-
-  #connectFor(waiting: Waiting) {
-    this.#connect().then(
-      (connection) => {
-        if (this.#waiting.has(waiting)) waiting.give(connection)
-        else this.release(connection)
-      },
+    Connection.open(this.#options.servers, this.#options).then(
+      (connection) => this.release(connection),
       (error) => {
-        if (!this.#hasOthers(error)) waiting.refuse(error)
+        this.#open -= 1
+        // If the server has no connection left, one of the pool's will become free. Otherwise all who wait would get the
+        // same error, each after a delay.
+        if (!isCrowded(error) || this.#open === 0) for (const { refuse } of this.#waiting) refuse(error)
+        if (this.#open === 0) this.#closed?.resolve()
       },
     )
   }

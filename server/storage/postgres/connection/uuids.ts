@@ -1,17 +1,11 @@
 import { hash } from 'node:crypto'
-import type { IdPrefix } from '../../../domain/identifiers.ts'
+import { type IdPrefix, typeIdBytes, typeIdText } from '../../../domain/identifiers.ts'
 
 // Identifiers of events as PostgreSQL stores them: the UUID of a TypeID. In this code it is always 32 hexadecimal
-// digits, which PostgreSQL accepts; it returns it with hyphens. Converted from text to text, because an event has five
-// of them.
+// digits, which PostgreSQL accepts; it returns it with hyphens.
 
-/** The values of Crockford's base 32, lower case, by character code; 255 for everything else. */
-const VALUES = new Uint8Array(128).fill(255)
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
-for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] = value
-
-/** The 26 digits of a TypeID have two bits more than a UUID, so the first is one of eight. */
-const SUFFIX = 26
+/** Buffer for one UUID. */
+const MADE = Buffer.alloc(16)
 
 /** Returns the UUID of an identifier. @throws {Error} if it is not a TypeID, which the store never assigns */
 export function uuidOf(id: string): string {
@@ -22,31 +16,8 @@ export function uuidOf(id: string): string {
 
 /** The same; undefined if it is not a TypeID. */
 export function parsedUuid(id: string): string | undefined {
-  const begin = id.length - SUFFIX
-  if (begin < 1 || id.charCodeAt(begin - 1) !== UNDERSCORE) return undefined
-  let bits = 0
-  let held = 0
-  let place = 0
-  for (let index = begin; index < id.length; index += 1) {
-    const value = VALUES[id.charCodeAt(index)] ?? 255
-    if (value === 255 || (index === begin && value > 7)) return undefined
-    held = (held << 5) | value
-    bits += index === begin ? 3 : 5
-    if (bits >= 8) {
-      bits -= 8
-      MADE[place] = held >>> bits
-      place += 1
-      held &= (1 << bits) - 1
-    }
-  }
-  return MADE.toString('hex', 0, place)
+  return typeIdBytes(id, MADE)?.toString('hex')
 }
-
-/** Buffer for one text: concatenating digits would create a text per digit. */
-const MADE = Buffer.alloc(SUFFIX)
-
-const UNDERSCORE = 0x5f
-const HEX = '0123456789abcdef'
 
 /** Returns the digits of a UUID in PostgreSQL's form. */
 export function digitsOf(uuid: string): string {
@@ -55,25 +26,9 @@ export function digitsOf(uuid: string): string {
 
 /** Returns the identifier of a UUID. */
 export function idOf(prefix: IdPrefix | 'evt', uuid: string): string {
-  let place = 0
-  // 128 bits in digits of five bits: two zero bits come first.
-  let held = 0
-  let bits = 2
-  for (let index = 0; index < uuid.length; index += 1) {
-    held = (held << 4) | (NIBBLES[uuid.charCodeAt(index)] ?? 0)
-    bits += 4
-    if (bits >= 5) {
-      bits -= 5
-      MADE[place] = DIGITS.charCodeAt((held >>> bits) & 31)
-      place += 1
-      held &= 15
-    }
-  }
-  return `${prefix}_${MADE.toString('latin1', 0, place)}`
+  MADE.write(uuid, 'hex')
+  return typeIdText(prefix, MADE)
 }
-
-const NIBBLES = new Uint8Array(128)
-for (const [value, digit] of [...HEX].entries()) NIBBLES[digit.charCodeAt(0)] = value
 
 /** Returns the creation time of a UUIDv7. */
 export function msOf(uuid: string): number {

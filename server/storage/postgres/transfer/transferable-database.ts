@@ -14,14 +14,13 @@ import {
 } from '../../transfer/tables.ts'
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
-import type { Connection } from '../connection/connection.ts'
-import { Pool, runOn, Servers } from '../connection/pool.ts'
+import { type Connection, Servers } from '../connection/connection.ts'
+import { Pool, runOn } from '../connection/pool.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
 import { PoolDialect } from '../dialect.ts'
-import { migrateDatabase } from '../migrate-database.ts'
+import { hasTable, migrateDatabase } from '../migrate-database.ts'
 import { makePartitions } from '../partitions.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
-import { isBeingCopied } from './copy-state.ts'
 
 /** Interval of checks whether a server has stopped. */
 const LOOK_MS = 50
@@ -40,7 +39,7 @@ export async function openTransferableDatabase(url: string): Promise<Transferabl
   try {
     await assertUnserved(pool)
     const [store] = await pool.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
-    return transferable(pool, servers, store?.message_salt ?? '')
+    return transferable(pool, store?.message_salt ?? '')
   } catch (error) {
     await pool.close()
     throw error
@@ -68,11 +67,11 @@ async function isServed(pool: Pool): Promise<boolean> {
   return (others?.count ?? 0) > 0
 }
 
-function transferable(pool: Pool, servers: Servers, messageSalt: string): TransferableStore {
+function transferable(pool: Pool, messageSalt: string): TransferableStore {
   const db = new Kysely<DB>({
     dialect: new PoolDialect({
       read: (statement, parameters) => pool.read(statement, parameters),
-      transactions: { pool, servers },
+      transactions: { pool },
     }),
   })
   const events = new EventCursor(pool)
@@ -103,7 +102,7 @@ function transferable(pool: Pool, servers: Servers, messageSalt: string): Transf
       })
     },
     async progress() {
-      if (!(await isBeingCopied(pool))) return undefined
+      if (!(await hasTable(pool, UNFINISHED_COPY))) return undefined
       const [row] = await pool.read<{ progress: string }>(`SELECT progress FROM ${UNFINISHED_COPY}`, [])
       return row?.progress
     },

@@ -9,7 +9,6 @@ import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
 import { uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
-import { JOURNEY_STATUS } from './journey-status.ts'
 
 export type Initialization = components['schemas']['CustomerInitialization'] & {
   discretion?: Discretion | undefined
@@ -269,6 +268,11 @@ function wordRows(plan: Plan, words: string[], now_ms: number) {
 function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
   return [...journeys].map((journey_id) => ({ journey_id, customer_id, customer_type }))
 }
+
+/** Whether a journey accepts events: none of an archived workspace does. The workspace is the first parameter. */
+export const JOURNEY_STATUS = `
+  CASE WHEN EXISTS (SELECT FROM workspaces WHERE workspace_id = $1 AND archived_ms IS NOT NULL)
+    THEN 'archived' ELSE status END AS status`
 
 /**
  * Looks up journeys and customers. Each customer is looked up by the key, whatever the planner assumes about their

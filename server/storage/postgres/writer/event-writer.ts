@@ -11,7 +11,7 @@ import { untilKnown } from '../connection/until-known.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
-import { JOURNEY_STATUS } from './journey-status.ts'
+import { JOURNEY_STATUS } from './customer-writer.ts'
 
 type EventWriterOptions = {
   pool: Pool

@@ -1,5 +1,5 @@
 import { firstPosition, type Position } from '../../../domain/cursors.ts'
-import { eventIdBytes, eventIdText, isEventId } from '../../../domain/identifiers.ts'
+import { eventIdBytes, isEventId, typeIdText } from '../../../domain/identifiers.ts'
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../../domain/message-ids.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { Page } from '../../../domain/paging.ts'
@@ -579,7 +579,7 @@ const idBytes = new Uint8Array(16)
 
 function idText({ id, received_ms }: SuccessiveRow): string {
   readUuidDigits(wholeDigits(id, received_ms), idBytes)
-  return eventIdText(idBytes)
+  return typeIdText('evt', idBytes)
 }
 
 /** @param message a `message_id` after a t, or the digits of a UUID after a u */
@@ -611,7 +611,7 @@ type ScannedEvent = { seq: number; position?: Position }
 
 /** The position of an identifier in lists by arrival. */
 function positionOf(id: Uint8Array): Position {
-  return { ms: timeOf(id), id: eventIdText(id) }
+  return { ms: timeOf(id), id: typeIdText('evt', id) }
 }
 
 /** Entries in descending order, with the next one visible. */

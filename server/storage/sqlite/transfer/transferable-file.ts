@@ -16,8 +16,7 @@ import { type Connection, openWritable, takeServerLock } from '../connection.ts'
 import { ZoneMapWriter } from '../index/zone-map.ts'
 import { keptId, wholeId } from '../kept-ids.ts'
 import { LocalDialect } from '../local-dialect.ts'
-import { migrateFile } from '../migrate-file.ts'
-import { isBeingCopied } from './copy-state.ts'
+import { hasTable, migrateFile } from '../migrate-file.ts'
 
 /**
  * Opens a file; creates it if it does not exist.
@@ -92,7 +91,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       })
     },
     async progress() {
-      if (!isBeingCopied(connection)) return undefined
+      if (!hasTable(connection, UNFINISHED_COPY)) return undefined
       return connection.prepare<[], string>(`SELECT progress FROM ${UNFINISHED_COPY}`).pluck().get()
     },
     async count(table) {

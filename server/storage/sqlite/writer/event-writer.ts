@@ -1,5 +1,5 @@
 import { type EventContent, isInFuture, isSameContent } from '../../../domain/event-content.ts'
-import { ascendingIds, eventIdText, unmadeId } from '../../../domain/identifiers.ts'
+import { ascendingIds, typeIdText, unmadeId } from '../../../domain/identifiers.ts'
 import {
   messageIdText,
   messageKeys,
@@ -247,7 +247,7 @@ export class EventWriter {
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     this.#values.push(key_id === '' ? null : this.#keys.refOf(key_id))
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
-    return { status: 'created', id: eventIdText(id), received_ms: now_ms }
+    return { status: 'created', id: typeIdText('evt', id), received_ms: now_ms }
   }
 
   /** Deduplication comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */

@@ -5,13 +5,13 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
+import { assertWhole } from '../../transfer/unfinished-copy.ts'
 import type { Failure } from '../../unavailable.ts'
-import { type Connection, takeServerLock } from '../connection.ts'
+import { type Connection, openReadable, takeServerLock } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
-import { migrateFile } from '../migrate-file.ts'
+import { hasTable, migrateFile } from '../migrate-file.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement, StatementResult } from '../statement.ts'
-import { assertWhole } from '../transfer/copy-state.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
 import { type Packed, packResults, unpackGroup } from './wire-format.ts'
 import { WritingConnection } from './writing-connection.ts'
@@ -67,7 +67,8 @@ async function main({ path, ring, port }: WriterThreadData) {
       throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
     }
     await migrateFile(path)
-    assertWhole(path)
+    const reading = openReadable(path)
+    await assertWhole(path, (table) => hasTable(reading, table)).finally(() => reading.close())
     writing = new WritingConnection(path, new MemtableRing(ring))
   } catch (error) {
     lock?.close()

@@ -1,2 +1,0 @@
-/** An exported file ended without its closing line. */
-export class CutShortError extends Error {}
