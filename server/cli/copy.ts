@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../config.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
 import { sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
-import { CopyDiffers, TargetNotEmpty, type Told, transfer } from '../storage/transfer/transfer.ts'
+import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
 import type { CommandIo, Output } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -23,7 +23,7 @@ unfinished copy. At the end the copy is read back and compared, table by table.
   cairn copy --from sqlite:./data/cairn.db --to postgres://cairn@db.example.com/cairn`
 
 /** Interval of progress messages. */
-const TELL_MS = 1_000
+const PROGRESS_MS = 1_000
 
 export function defineCopy(command: Command, _config: () => Config, io: CommandIo): void {
   command
@@ -56,7 +56,7 @@ async function copy(io: CommandIo, { from, to, json = false }: CopyOptions) {
     opened.push(source)
     const target = await openTransferableStore(to)
     opened.push(target)
-    const counts = await transfer(source, target, json ? () => {} : teller(io.stderr))
+    const counts = await transfer(source, target, json ? () => {} : reporter(io.stderr))
     io.stdout.write(json ? `${JSON.stringify(counts)}\n` : report(counts))
   } catch (error) {
     throw failureOf(error)
@@ -81,12 +81,12 @@ function failureOf(error: unknown): Error {
 }
 
 /** Reports progress on standard error, because standard output contains only the result. */
-function teller(stderr: Output): (told: Told) => void {
+function reporter(stderr: Output): (step: CopyStep) => void {
   let next_ms = 0
   return ({ step, table, rows, of }) => {
     const now_ms = Date.now()
     if (now_ms < next_ms) return
-    next_ms = now_ms + TELL_MS
+    next_ms = now_ms + PROGRESS_MS
     stderr.write(`${step} ${table}: ${rows} of ${of}\n`)
   }
 }

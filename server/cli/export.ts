@@ -173,8 +173,8 @@ async function exportList({ client, io, options, signal }: Run, list: List, path
   const before = file.reached.lines
   /** By the server's clock. Everything acknowledged by then will be in the file. */
   let begin: number | undefined
-  const tell = () => io.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
-  const progress = setInterval(tell, PROGRESS_MS)
+  const report = () => io.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
+  const progress = setInterval(report, PROGRESS_MS)
   try {
     for (;;) {
       const cursor = file.reached.cursor ?? since?.next_cursor

@@ -27,11 +27,11 @@ export type AppOptions = SiteOptions &
 export function createApp(options: AppOptions): Express {
   const { contract, storage } = options
   const warnOfUnknownProxy = unknownProxyWarning(options)
-  const told = {
+  const redact = {
     path: loggedPaths(contract.routes.map(({ path }) => path)),
     faults: loggedFaults(contract.document),
   }
-  const logging = { ...options, told }
+  const logging = { ...options, redact }
   const assertWritable = sharedLook(() => storage.assertWritable())
   const app = express()
   app.set('strict routing', true)
@@ -50,7 +50,7 @@ export function createApp(options: AppOptions): Express {
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
     // Only pipelined reads wait for each other: a client that pipelines events wants them committed together (group commit).
-    if (req.method === 'GET') options.answers.inTurn(req, res, next)
+    if (req.method === 'GET') options.answers.afterEarlier(req, res, next)
     else next()
   })
 

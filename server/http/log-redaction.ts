@@ -51,8 +51,10 @@ export function loggedFaults(document: unknown): (faults: readonly Fault[]) => L
       const segments = pointer.split('/', POINTER_SEGMENTS)
       // Only after a name of the contract: among a caller's names a number may be personal data.
       const isIndex = (at: number) => /^\d{1,4}$/.test(segments[at] ?? '') && isList(segments[at - 1] ?? '')
-      const told = segments.map((segment, at) => (segment === '' || isIndex(at) ? segment : shown(segment)))
-      return { pointer: told.join('/'), detail }
+      const redacted = segments.map((segment, at) =>
+        segment === '' || isIndex(at) ? segment : shown(segment),
+      )
+      return { pointer: redacted.join('/'), detail }
     })
 
   function isList(name: string): boolean {

@@ -12,11 +12,15 @@ export type RequestLog = {
   /** Whether the log contains client addresses. */
   logAddresses: boolean
   /** Redacts the parts of a request for the log. */
-  told: { path: (target: string) => string; faults: (faults: readonly Fault[]) => LoggedFault[] }
+  redact: { path: (target: string) => string; faults: (faults: readonly Fault[]) => LoggedFault[] }
 }
 
 /** Assigns a request its identifier, and at its end writes its log entry and counts it. */
-export function beginRequest(req: Request, res: Response, { log, logAddresses, metrics, told }: RequestLog) {
+export function beginRequest(
+  req: Request,
+  res: Response,
+  { log, logAddresses, metrics, redact }: RequestLog,
+) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
   // A service key sent here by mistake must not be logged.
@@ -35,10 +39,10 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
       address: logAddresses ? address : undefined,
       method: req.method,
       operation,
-      path: operation === undefined ? told.path(req.originalUrl) : undefined,
+      path: operation === undefined ? redact.path(req.originalUrl) : undefined,
       status,
       code,
-      errors: faults.length > 0 ? told.faults(faults) : undefined,
+      errors: faults.length > 0 ? redact.faults(faults) : undefined,
       // Number of rejected items of a batch, by code.
       rejected,
       key_id,

@@ -42,14 +42,14 @@ export class AnswerCompression {
     if (this.#held >= MOST_HELD) return undefined
     this.#held += 1
     try {
-      return await this.inTurn(() => promisify(gzip)(text, options))
+      return await this.queued(() => promisify(gzip)(text, options))
     } finally {
       this.#held -= 1
     }
   }
 
   /** Compresses a part of a streamed response, after everything that waits. */
-  async inTurn<Compressed>(compress: () => Promise<Compressed>): Promise<Compressed> {
+  async queued<Compressed>(compress: () => Promise<Compressed>): Promise<Compressed> {
     const compressed = this.#last.then(compress)
     // The next waits for the end of this one, whatever its result.
     this.#last = compressed.catch(() => {})

@@ -79,7 +79,7 @@ async function* gzipped(
   let isBegun = false
   for await (const part of parts) {
     if (part.length === 0) continue
-    const compressed = await compression.inTurn(() => stream.part(part))
+    const compressed = await compression.queued(() => stream.part(part))
     yield isBegun ? compressed : Buffer.concat([stream.head(), compressed])
     isBegun = true
   }

@@ -68,7 +68,7 @@ export class UnreadAnswers {
    * Calls back once the responses to earlier requests on the connection have been taken, perhaps immediately; never if
    * it closes. Hundreds of pipelined requests fit into one read, and each may ask for a megabyte.
    */
-  inTurn({ socket }: IncomingMessage, res: ServerResponse, begin: () => void): void {
+  afterEarlier({ socket }: IncomingMessage, res: ServerResponse, begin: () => void): void {
     const before = this.#last.get(socket)
     this.#last.set(socket, res)
     if (!before || before.closed) begin()

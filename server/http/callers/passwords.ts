@@ -67,7 +67,7 @@ export class Passwords {
    * @throws {Unavailable} `overloaded` if too many passwords are waiting
    */
   async hash(password: string, person: string): Promise<string> {
-    return await this.#inTurn({ person }, async () => {
+    return await this.#queued({ person }, async () => {
       const argon2 = await library()
       return await argon2.hash(comparable(password), { ...COST, type: argon2.argon2id })
     })
@@ -79,13 +79,13 @@ export class Passwords {
    * @throws {Unavailable} `overloaded` if too many passwords are waiting
    */
   async matches(password: string, hash: string | undefined, guessing: Guessing): Promise<boolean> {
-    return await this.#inTurn(guessing, async () => {
+    return await this.#queued(guessing, async () => {
       const argon2 = await library()
       return (await argon2.verify(hash ?? OF_NOBODY, comparable(password))) && hash !== undefined
     })
   }
 
-  async #inTurn<Result>(guessing: Guessing, work: () => Promise<Result>): Promise<Result> {
+  async #queued<Result>(guessing: Guessing, work: () => Promise<Result>): Promise<Result> {
     // A finished call passes its slot on to the next.
     if (this.#running >= RUNNING) await this.#wait(guessing)
     else this.#running += 1

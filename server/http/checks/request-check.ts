@@ -82,8 +82,8 @@ export function requestChecks(document: ContractDocument) {
         request.body = part.body
         const found = await refusedBy(validator.request, request)
         if (found.length > 0) {
-          const told = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
-          faults = distinct([...faults, ...told.map((fault) => inWhole(fault, shape, part))])
+          const worded = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
+          faults = distinct([...faults, ...worded.map((fault) => inWhole(fault, shape, part))])
         }
         if (areEnough(faults)) break
       }

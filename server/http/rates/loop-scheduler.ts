@@ -25,7 +25,7 @@ const WAITING = { perCaller: 1_000, inAll: 5_000 }
  * The use of a workspace, or of all callers without a credential: in this window, and averages per window and per piece of
  * work (`turn`).
  */
-type Use = { now_ms: number; turns: number; usual_ms: number; turn_ms: number }
+type Use = { now_ms: number; slices: number; usual_ms: number; slice_ms: number }
 
 /** A use below this is forgotten. */
 const NOTHING_MS = 0.01
@@ -53,9 +53,9 @@ export class LoopScheduler {
   }
 
   /** Called by `LoopTime` only. @returns a promise that resolves when the owner may continue; undefined if it may now */
-  turn(owner: Owner): Promise<void> | undefined {
+  admission(owner: Owner): Promise<void> | undefined {
     const use = this.#use(owner)
-    use.turns += 1
+    use.slices += 1
     if (Math.max(use.usual_ms, use.now_ms) <= this.#most_ms) return undefined
     return new Promise((resolve) => {
       if (!this.#waiting.add({ owner, resolve })) throw new Unavailable('overloaded')
@@ -75,7 +75,7 @@ export class LoopScheduler {
   #use({ workspaceId }: Owner): Use {
     let use = this.#uses.get(workspaceId)
     if (!use) {
-      use = { now_ms: 0, turns: 0, usual_ms: 0, turn_ms: REQUEST_MS }
+      use = { now_ms: 0, slices: 0, usual_ms: 0, slice_ms: REQUEST_MS }
       this.#uses.set(workspaceId, use)
     }
     return use
@@ -90,9 +90,9 @@ export class LoopScheduler {
     let used_ms = 0
     for (const [workspaceId, use] of this.#uses) {
       use.usual_ms = (use.usual_ms + use.now_ms) / 2 ** windows
-      if (use.turns > 0) use.turn_ms = Math.max(REQUEST_MS, use.now_ms / use.turns)
+      if (use.slices > 0) use.slice_ms = Math.max(REQUEST_MS, use.now_ms / use.slices)
       use.now_ms = 0
-      use.turns = 0
+      use.slices = 0
       used_ms += use.usual_ms
       if (use.usual_ms < NOTHING_MS) this.#uses.delete(workspaceId)
     }
@@ -108,7 +108,7 @@ export class LoopScheduler {
       if (!item) break
       this.#waiting.end(item)
       item.resolve()
-      expected_ms += this.#use(item.owner).turn_ms
+      expected_ms += this.#use(item.owner).slice_ms
     }
     // In the next iteration of the loop, after new arrivals.
     if (this.#waiting.size > 0) setImmediate(() => this.#serve())
@@ -134,15 +134,15 @@ export class LoopTime {
    */
   next(): Promise<void> | undefined {
     this.end()
-    const turn = this.#scheduler.turn(this.#owner)
-    if (turn) return turn.then(() => this.#resume())
+    const admission = this.#scheduler.admission(this.#owner)
+    if (admission) return admission.then(() => this.#resume())
     this.#resume()
     return undefined
   }
 
   /** Like `next`, but always yields at least to new arrivals of any workspace: for long work of one request. */
   async pass(): Promise<void> {
-    await this.away(this.#scheduler.turn(this.#owner) ?? nextRound())
+    await this.away(this.#scheduler.admission(this.#owner) ?? nextRound())
   }
 
   /** Awaits what is done elsewhere. */

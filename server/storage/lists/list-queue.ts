@@ -59,14 +59,14 @@ export class ListQueue {
       const { signal } = owner
       const unwanted = new AbortController()
       let isOver = false
-      const end = (how: ListEnd, tell: () => void) => {
+      const end = (how: ListEnd, settle: () => void) => {
         if (isOver) return
         isOver = true
         clearTimeout(deadline)
         signal.removeEventListener('abort', abandon)
         this.#waiting.delete(waiting)
         this.#ended[how] += 1
-        tell()
+        settle()
         if (how !== 'answered') unwanted.abort()
       }
       const refuse = (how: ListEnd) => end(how, () => reject(new Unavailable('overloaded')))

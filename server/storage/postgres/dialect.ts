@@ -61,7 +61,7 @@ export class PoolDialect implements Dialect {
   }
 
   createAdapter(): PostgresAdapter {
-    return new TurnAdapter()
+    return new UnlockedAdapter()
   }
 
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
@@ -73,7 +73,7 @@ export class PoolDialect implements Dialect {
  * Migrations need no lock of their own, because transactions already run one after the other. A session lock would not
  * work through a pooler, and would end before the commit.
  */
-class TurnAdapter extends PostgresAdapter {
+class UnlockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock() {}
 
   override async releaseMigrationLock() {}
@@ -87,10 +87,10 @@ export const DURABLE = `set_config('synchronous_commit',
   CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
 
 /** 'cairn' in ASCII. */
-const TURN_LOCK = 0x636169726e
+const TRANSACTION_LOCK = 0x636169726e
 
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SELECT ${DURABLE}, pg_advisory_xact_lock(${TURN_LOCK})`
+  SELECT ${DURABLE}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`
 
 class PoolDriver implements Driver {
   readonly #options: PoolDialectOptions

@@ -20,10 +20,10 @@ export async function noteEvents(
     .where('action', '=', action)
     .execute()
   for (const { entry_id, after } of entries) {
-    const told: object = JSON.parse(after ?? '{}')
+    const details: object = JSON.parse(after ?? '{}')
     await db
       .updateTable('audit_log')
-      .set({ after: JSON.stringify({ ...told, events }) })
+      .set({ after: JSON.stringify({ ...details, events }) })
       .where('workspace_id', '=', workspace_id)
       .where('entry_id', '=', entry_id)
       .execute()

@@ -51,7 +51,7 @@ type FollowOptions = {
    */
   onState?: (journey: Key, state: JourneyState) => void
   /** Yields to other work if it is time, because a slice may take seconds. Called between two pages. */
-  turn?: () => Promise<void>
+  yieldLoop?: () => Promise<void>
 }
 
 /** How long following continues before it yields to other work. */
@@ -61,7 +61,7 @@ const FOLLOW_MS = 20
  * Lets reports be answered, from committed standings, when a task has run long enough.
  * @param rest resolves when other work has run
  */
-export function turnsBeside(rest: () => Promise<void>): () => Promise<void> {
+export function yieldsBeside(rest: () => Promise<void>): () => Promise<void> {
   let began_ms = performance.now()
   return async () => {
     if (performance.now() - began_ms < FOLLOW_MS) return
@@ -82,14 +82,14 @@ export async function follow(
   writer: StandingWriter,
   history: History,
   changes: readonly JourneyChange[],
-  { onStanding = () => {}, onState = () => {}, turn = async () => {} }: FollowOptions = {},
+  { onStanding = () => {}, onState = () => {}, yieldLoop = async () => {} }: FollowOptions = {},
 ): Promise<void> {
   for (const { journey, event_ids, customers } of changes) {
     const state = await adoptSteps(writer, journey, event_ids)
     const { building } = state
     const isChanged = await takeIn(writer, history, { journey, ...state }, customers, {
       onStanding: building ? () => {} : onStanding,
-      turn,
+      yieldLoop,
     })
     const kept = isChanged ? { ...state, version: state.version + 1 } : state
     if (isChanged) await writer.saveJourney(journey, kept)
@@ -97,7 +97,7 @@ export async function follow(
     const upTo = building?.upTo
     if (building && upTo) {
       const built = customers.filter(({ customer }) => customer <= upTo)
-      await takeIn(writer, history, { journey, ...building }, built, { onStanding: () => {}, turn })
+      await takeIn(writer, history, { journey, ...building }, built, { onStanding: () => {}, yieldLoop })
     }
     await writer.writeJourneysOf(isChanged ? newcomers(journey, customers) : [])
     const gone = customers.filter(isGone).map(({ customer }) => ({ customer, journey }))
@@ -132,7 +132,7 @@ async function takeIn(
   history: History,
   of: Generation,
   customers: readonly CustomerChange[],
-  { onStanding, turn }: Required<Omit<FollowOptions, 'onState'>>,
+  { onStanding, yieldLoop }: Required<Omit<FollowOptions, 'onState'>>,
 ): Promise<boolean> {
   const steps = stepNumbers(of.event_ids)
   let isChanged = false
@@ -148,7 +148,7 @@ async function takeIn(
     const entries = { remove: [] as Entry[], put: [] as Entry[] }
     let at = 0
     for (let index = 0; index < Math.max(rows.length, 1); index += 1) {
-      await turn()
+      await yieldLoop()
       const row = rows[index]
       const page = new StandingPage(row)
       const next = rows[index + 1]?.first

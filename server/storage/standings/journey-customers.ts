@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldLoop } from 'node:timers/promises'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
 import { StandingPage } from './standing-page.ts'
 import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
@@ -45,7 +45,7 @@ export async function journeyCustomers(
     }
     if (entries.length < wanted) return { found, next: null }
     before = entries.at(-1) ?? null
-    await turn()
+    await yieldLoop()
   }
   return { found, next: before }
 }

@@ -15,7 +15,7 @@ type Progress = {
   digests: Partial<Record<TableName, TableDigest>>
 }
 
-export type Told = {
+export type CopyStep = {
   table: TableName
   rows: number
   of: number
@@ -31,7 +31,7 @@ export class TargetNotEmpty extends Error {}
 
 /**
  * Copies a whole store, row by row, and verifies the copy at the end. After an interruption it resumes.
- * @param tell reports progress, after some thousand rows
+ * @param report reports progress, after some thousand rows
  * @returns rows by table
  * @throws {TargetNotEmpty} if the target contains anything but a part of the same copy
  * @throws {CopyDiffers} if source and copy differ at the end
@@ -39,7 +39,7 @@ export class TargetNotEmpty extends Error {}
 export async function transfer(
   source: TransferableStore,
   target: TransferableStore,
-  tell: (told: Told) => void,
+  report: (progress: CopyStep) => void,
 ): Promise<Record<TableName, number>> {
   const progress = await begun(source, target)
   const counts = await counted(source)
@@ -50,10 +50,10 @@ export async function transfer(
       digest = withRows(digest, next.rows)
       progress.digests[table] = digest
       await target.write(table, next.rows, JSON.stringify({ ...progress, table, place: next.place }))
-      tell({ step: 'copying', table, rows: digest.rows, of: counts[table] })
+      report({ step: 'copying', table, rows: digest.rows, of: counts[table] })
     }
   }
-  await compare({ source, target, digests: progress.digests, tell })
+  await compare({ source, target, digests: progress.digests, report })
   await target.finish()
   return counts
 }
@@ -113,11 +113,11 @@ type Compared = {
   source: TransferableStore
   target: TransferableStore
   digests: Progress['digests']
-  tell: (told: Told) => void
+  report: (progress: CopyStep) => void
 }
 
 /** Reads the copy again. Of the source only row counts are read: its rows were read for the copy. */
-async function compare({ source, target, digests, tell }: Compared) {
+async function compare({ source, target, digests, report }: Compared) {
   const counts = await counted(source)
   for (const table of TABLES) {
     const copied = digests[table] ?? EMPTY
@@ -129,7 +129,7 @@ async function compare({ source, target, digests, tell }: Compared) {
     let found = EMPTY
     for await (const { rows } of pagesOf(target, table, undefined)) {
       found = withRows(found, rows)
-      tell({ step: 'checking', table, rows: found.rows, of: copied.rows })
+      report({ step: 'checking', table, rows: found.rows, of: copied.rows })
     }
     if (found.rows !== copied.rows || found.sum !== copied.sum) {
       throw new CopyDiffers(

@@ -165,7 +165,7 @@ async function removeEnrolments(
   const customers = rows.map(({ customer_id }) => customer_id)
   await connection.run(DELETE_ENROLMENTS, [workspace_id, subject_id, customers])
   const journeys = customers.map(() => uuidOf(subject_id))
-  await connection.run(TELL_PAIRS, [uuidOf(workspace_id), journeys, customers.map(uuidOf)])
+  await connection.run(INSERT_PAIRS, [uuidOf(workspace_id), journeys, customers.map(uuidOf)])
   return { rows: rows.length, isDone: false }
 }
 
@@ -182,15 +182,15 @@ async function tellEnrolments(connection: Connection, workspace: string, events:
   const steps = new Map(
     configured.map(({ journey_id, steps }) => [uuidOf(journey_id), new Set(eventIdsOf(steps))]),
   )
-  const told = new Map<string, { journey: string; customer: string }>()
+  const affected = new Map<string, { journey: string; customer: string }>()
   const first = new Map<string, { journey: string; customer: string; at_ms: number }>()
   for (const { journey_id, customer_id, event_id, at_ms } of events) {
     const pair = { journey: digitsOf(journey_id), customer: digitsOf(customer_id) }
     const key = pair.journey + pair.customer
-    if (steps.get(pair.journey)?.has(event_id)) told.set(key, pair)
+    if (steps.get(pair.journey)?.has(event_id)) affected.set(key, pair)
     else if (at_ms < (first.get(key)?.at_ms ?? Number.POSITIVE_INFINITY)) first.set(key, { ...pair, at_ms })
   }
-  const asked = [...first].flatMap(([key, pair]) => (told.has(key) ? [] : pair))
+  const asked = [...first].flatMap(([key, pair]) => (affected.has(key) ? [] : pair))
   if (asked.length > 0) {
     const { rows } = await connection.run<{ place: number }>(ENTERED_BEFORE, [
       idOf('wsp', workspace),
@@ -200,13 +200,13 @@ async function tellEnrolments(connection: Connection, workspace: string, events:
     ])
     for (const { place } of rows) {
       const pair = asked[place - 1]
-      if (pair) told.set(pair.journey + pair.customer, pair)
+      if (pair) affected.set(pair.journey + pair.customer, pair)
     }
   }
-  if (told.size === 0) return
-  const pairs = [...told.values()]
+  if (affected.size === 0) return
+  const pairs = [...affected.values()]
   const of = [pairs.map(({ journey }) => journey), pairs.map(({ customer }) => customer)]
-  await connection.run(TELL_PAIRS, [workspace, ...of])
+  await connection.run(INSERT_PAIRS, [workspace, ...of])
 }
 
 /** The index of each pair of journey and customer that had an event before the enrolment. */
@@ -219,10 +219,10 @@ const ENTERED_BEFORE = `
       AND enrolments.customer_id = asked.customer_id
   )`
 
-const TELL_PAIRS = `
+const INSERT_PAIRS = `
   INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
   SELECT $1, gen_random_uuid(), journey_id, customer_id
-  FROM unnest($2::uuid[], $3::uuid[]) AS told (journey_id, customer_id)`
+  FROM unnest($2::uuid[], $3::uuid[]) AS affected (journey_id, customer_id)`
 
 const FIRST = '0'.repeat(32)
 

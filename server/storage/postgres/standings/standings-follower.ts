@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys, type JourneyChange, turnsBeside } from '../../standings/follower.ts'
+import { follow, forgetJourneys, type JourneyChange, yieldsBeside } from '../../standings/follower.ts'
 import { type KnownChange, type KnownJourney, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
@@ -78,7 +78,7 @@ export class StandingsFollower {
   /** Applies the next slice of a workspace's arrivals. */
   async follow(workspace: string): Promise<Followed> {
     const looked = new LookedAt()
-    const followed = await this.#inTurn(workspace, async (connection, writer, order) => {
+    const followed = await this.#withLock(workspace, async (connection, writer, order) => {
       const { journeys, arrivals, taken, gone } = await takeSlice(connection, workspace)
       // The order promised to forward walks must not be lost in a crash of the server.
       await connection.run(`SELECT ${DURABLE}`)
@@ -92,7 +92,7 @@ export class StandingsFollower {
         onStanding,
         onState,
         // On connections of their own.
-        turn: turnsBeside(() => setImmediate()),
+        yieldLoop: yieldsBeside(() => setImmediate()),
       })
       await foldCounts(
         connection,
@@ -143,7 +143,7 @@ export class StandingsFollower {
 
   /** Computes standings for edited steps, or removes what is no longer read, for a while. */
   async rebuild(workspace: string): Promise<Followed> {
-    return await this.#inTurn(workspace, async (connection, writer) => {
+    return await this.#withLock(workspace, async (connection, writer) => {
       const history = new CustomerHistory(connection, workspace)
       const until_ms = performance.now() + REBUILD_MS
       let hasMore = true
@@ -158,7 +158,7 @@ export class StandingsFollower {
 
   /** Adopts the current steps of journeys. */
   async adopt(workspace: string, journeys: readonly Key[]): Promise<Followed> {
-    return await this.#inTurn(workspace, async (connection, writer) => {
+    return await this.#withLock(workspace, async (connection, writer) => {
       const steps = await configuredSteps(connection, workspace, journeys)
       for (const [journey, event_ids] of steps) await adoptSteps(writer, journey, event_ids)
       return 'all'
@@ -208,7 +208,7 @@ export class StandingsFollower {
   }
 
   /** Runs work in a transaction that has locked the workspace. */
-  async #inTurn(
+  async #withLock(
     workspace: string,
     work: (connection: Connection, writer: StandingTablesWriter, order: ArrivalOrder) => Promise<Followed>,
   ): Promise<Followed> {

@@ -221,7 +221,7 @@ function outcomesOf(
   calls: readonly Initialization[],
   { plans, ...found }: Found & { plans: Map<string, Plan> },
 ): InitializeOutcome[] {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return calls.map((call) => {
     const code = brokenRule(call, found)
     if (code) return { status: 'refused', code }
@@ -229,8 +229,8 @@ function outcomesOf(
     if (!plan) throw new Error('an initialization that breaks no rule was not planned')
     const { customer_id } = plan
     // Of several calls that would create it, the first one did.
-    const created = customer_id === found.newIds.get(keyOf(call)) && !told.has(customer_id)
-    told.add(customer_id)
+    const created = customer_id === found.newIds.get(keyOf(call)) && !reported.has(customer_id)
+    reported.add(customer_id)
     return { status: 'stored', customer_id, created }
   })
 }

@@ -42,7 +42,7 @@ const EVENTS_AT_ONCE = 16
  * Followers of the store can read about this many enrolments whose events were removed; a follower that is further
  * behind starts from scratch.
  */
-const TOLD_ENROLMENTS = 1_000_000
+const NOTED_ENROLMENTS = 1_000_000
 
 /** How far the clock may have stepped back while events were stored. */
 const CLOCK_MS = 3_600_000
@@ -64,7 +64,7 @@ export class EventRemover {
   /** Within the slice: names of the events of steps, by journey. */
   readonly #steps = new Map<number, Set<string>>()
   /** Within the slice: customers already reported to followers, by journey. */
-  readonly #told = new Map<number, Set<number>>()
+  readonly #noted = new Map<number, Set<number>>()
 
   constructor(connection: Connection, { store, memtable }: { store: RunStore; memtable: Memtable }) {
     this.#store = store
@@ -82,7 +82,7 @@ export class EventRemover {
     const place: RemovalProgress = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
     const selection = this.#selectionOf(removal, place)
     this.#steps.clear()
-    this.#told.clear()
+    this.#noted.clear()
     if (!selection) return { rows: 0, isDone: true }
     const slice = this.#remove(removal, selection, place)
     this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
@@ -122,17 +122,17 @@ export class EventRemover {
       if (!event) continue
       rows += 1
       removed = { seq, id: wholeId(event) }
-      if (before_ms !== null) this.#tell(event)
+      if (before_ms !== null) this.#noteEnrolment(event)
     }
     if (removed) this.#statements.removed.run(removed)
-    if (this.#told.size > 0) this.#statements.forgetTold.run(TOLD_ENROLMENTS)
+    if (this.#noted.size > 0) this.#statements.forgetNoted.run(NOTED_ENROLMENTS)
     return { rows, isDone }
   }
 
   /** Reports enrolments whose standing may change without the event: the event of a step, or one before all others. */
-  #tell({ journey_ref, customer_ref, event_id, at_ms }: RemovedEvent) {
-    const told = this.#told.get(journey_ref)
-    if (told?.has(customer_ref)) return
+  #noteEnrolment({ journey_ref, customer_ref, event_id, at_ms }: RemovedEvent) {
+    const noted = this.#noted.get(journey_ref)
+    if (noted?.has(customer_ref)) return
     let steps = this.#steps.get(journey_ref)
     if (!steps) {
       steps = new Set(eventIdsOf(this.#statements.steps.get(journey_ref) ?? '[]'))
@@ -141,8 +141,8 @@ export class EventRemover {
     const enrolled_ms = this.#statements.enrolled.get(journey_ref, customer_ref)
     if (enrolled_ms === undefined || (!steps.has(event_id) && at_ms >= enrolled_ms)) return
     this.#statements.noteEnrolment.run(journey_ref, customer_ref)
-    if (told) told.add(customer_ref)
-    else this.#told.set(journey_ref, new Set([customer_ref]))
+    if (noted) noted.add(customer_ref)
+    else this.#noted.set(journey_ref, new Set([customer_ref]))
   }
 
   /** Numbers of events that may have to be removed, from the index. */
@@ -247,7 +247,7 @@ function prepare(connection: Connection) {
         'SELECT enrolled_ms FROM enrolments WHERE journey_ref = ? AND customer_ref = ?',
       )
       .pluck(),
-    forgetTold: connection.prepare<[number]>(
+    forgetNoted: connection.prepare<[number]>(
       'DELETE FROM enrolment_removals WHERE number <= (SELECT max(number) FROM enrolment_removals) - ?',
     ),
     enrolments: connection

@@ -29,7 +29,7 @@ export class CustomerHistory implements History {
   readonly #runs: RunStore
   readonly #memtable: MemtableByCustomer
   readonly #statements: ReturnType<typeof prepare>
-  readonly #turn: () => Promise<void>
+  readonly #yieldLoop: () => Promise<void>
   /** By run number. */
   readonly #cursors = new Map<number, TimelineCursor>()
   #snapshot: { cursors: TimelineCursor[]; indexed_seq: number; last_seq: number } | undefined
@@ -40,13 +40,13 @@ export class CustomerHistory implements History {
    * @param ring where the writer records events that are not in a run yet
    * @param turn lets other work run between two chunks
    */
-  constructor(connection: Connection, ring: MemtableRing, turn: () => Promise<void>) {
+  constructor(connection: Connection, ring: MemtableRing, yieldLoop: () => Promise<void>) {
     this.#connection = connection
     this.#ring = ring
     this.#runs = new RunStore(connection)
     this.#memtable = new MemtableByCustomer(ring)
     this.#statements = prepare(connection)
-    this.#turn = turn
+    this.#yieldLoop = yieldLoop
   }
 
   async *events(
@@ -91,7 +91,7 @@ export class CustomerHistory implements History {
   /** Lets others run, who then see the store's current state. */
   async rest(): Promise<void> {
     this.end()
-    await this.#turn()
+    await this.#yieldLoop()
   }
 
   /** The next entries of a customer in all journeys, by time. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys, turnsBeside } from '../../standings/follower.ts'
+import { follow, forgetJourneys, yieldsBeside } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
@@ -103,7 +103,7 @@ export class StandingsFollower {
         await follow(writer, history, changes, {
           onStanding: (journey, customer, standing) =>
             followed.known.note(numberOf(journey), numberOf(customer), standing),
-          turn: turnsBeside(() => history.rest()),
+          yieldLoop: yieldsBeside(() => history.rest()),
         })
         if (slice) writer.saveFollowed(slice.followed)
       })

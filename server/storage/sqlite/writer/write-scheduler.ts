@@ -150,17 +150,17 @@ export class WriteScheduler {
 
   /** Removes a slice of a removal's events, between groups. @throws {Unavailable} */
   async remove(removal: RemovalName): Promise<RemovedSlice> {
-    const { slice } = await this.#inTurn(() => this.#ask<'removed'>({ kind: 'remove', removal }))
+    const { slice } = await this.#exclusively(() => this.#ask<'removed'>({ kind: 'remove', removal }))
     if ('failure' in slice) throw errorOf(slice.failure)
     return slice
   }
 
   /** Truncates the log. @returns false if a reader prevents it; try again. @throws {Unavailable} */
   async truncateLog(): Promise<boolean> {
-    return (await this.#inTurn(() => this.#ask<'log-truncated'>({ kind: 'truncate-log' }))).isEmpty
+    return (await this.#exclusively(() => this.#ask<'log-truncated'>({ kind: 'truncate-log' }))).isEmpty
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.acquire()
     try {
       return await work()
