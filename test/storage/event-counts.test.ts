@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import {
-  type Activity,
   type ActivityCounts,
   type ActivityRequest,
   GROUPS,
@@ -16,6 +15,7 @@ import {
 } from '../../server/storage/activity/activity.ts'
 import type { EventOutcome } from '../../server/storage/events/event-store.ts'
 import {
+  type Activity,
   countedActivity,
   idOf,
   initialize,

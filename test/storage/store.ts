@@ -10,7 +10,7 @@ import { cursorPosition } from '../../server/domain/cursors.ts'
 import { instant_ms } from '../../server/domain/instants.ts'
 import type { JsonBytes } from '../../server/domain/json-bytes.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
-import type { Activity } from '../../server/storage/activity/activity.ts'
+import type { ActivityCounts } from '../../server/storage/activity/activity.ts'
 import type { Reading } from '../../server/storage/database.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/events/event-store.ts'
 import { openStorage } from '../../server/storage/open.ts'
@@ -74,7 +74,16 @@ export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<Pa
   return { rows: data, next: next_cursor === null ? null : cursorPosition(next_cursor, 'evt') }
 }
 
-/** Returns the stored counts, without empty periods. */
+/** What was counted, without empty periods. */
+export type Activity = {
+  total: ActivityCounts
+  periods: (ActivityCounts & { start_ms: number })[]
+  /** Of journeys, names or keys; null is the group of everything that belongs to none. */
+  groups: (ActivityCounts & { group: string | null; last_ms: number })[]
+  groups_omitted: number
+  kept_from_ms: number
+}
+
 export async function countedActivity(read: Promise<JsonBytes<ActivityBody>>): Promise<Activity> {
   const { total, periods, groups, groups_omitted, kept_from }: ActivityBody = JSON.parse(
     new TextDecoder().decode((await read).bytes),

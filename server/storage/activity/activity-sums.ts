@@ -1,30 +1,33 @@
+import type { components } from '../../../generated/contract.ts'
+import { instantText } from '../../domain/instants.ts'
 import {
-  type Activity,
   type ActivityCounts,
-  type ActivityGroup,
-  type ActivityPeriod,
   type ActivityRequest,
   blockOf,
   GROUPS,
   KEPT_MS,
   type NumberedSeries,
+  PERIOD_MS,
+  type Period,
   periodOf,
   type Series,
   spanOf,
 } from './activity.ts'
-import { addCounts, eachCounts, totalOf } from './event-counts.ts'
+import { addCounts, eachCounts, type SeriesCounts, totalOf } from './event-counts.ts'
+
+type Schemas = components['schemas']
 
 /** The stored counts of a period. */
 export type KeptPeriod = { start_ms: number; counts: Uint8Array }
 
 /** Counts that are not in any stored period yet. */
-export type OpenCounts = Series & ActivityCounts & { minute_ms: number }
+type OpenMinute = { minute_ms: number; counts: readonly SeriesCounts[] }
 
 /** Everything that an answer is made of, as of one commit. */
 export type Counted = {
-  /** Of the requested length, within the span, in order. */
+  /** Of the requested length, within the span. */
   periods: readonly KeptPeriod[]
-  open: readonly OpenCounts[]
+  open: readonly OpenMinute[]
   /** The series of the blocks in the span; needed only if `needsSeries`. */
   series: readonly NumberedSeries[]
   /** When counting started in this store. */
@@ -36,163 +39,142 @@ export function needsSeries({ journey_id, event_id, key_id, group_by }: Activity
   return [journey_id, event_id, key_id, group_by].some((condition) => condition !== undefined)
 }
 
-/** Sums up what was counted. */
-export function activityOf(
-  request: ActivityRequest,
-  { periods, open, series, since_ms }: Counted,
-  now_ms: number,
-): Activity {
-  const { by } = request
+/** Sums up what was counted. Call it in the thread that reads: a day of minutes has 1,440 periods. */
+export function activityOf(request: ActivityRequest, counted: Counted, now_ms: number): Schemas['Activity'] {
+  const { by, group_by } = request
   const { from_ms, to_ms } = spanOf(request)
-  const sums = new Sums(request, series)
-  for (const period of periods) sums.addPeriod(period)
-  for (const counts of open) {
-    if (counts.minute_ms >= from_ms && counts.minute_ms < to_ms) sums.addOpen(counts)
-  }
-  const kept_from_ms = Math.max(periodOf(now_ms - KEPT_MS[by], by) || 0, periodOf(since_ms, by))
-  return { ...sums.answer(), kept_from_ms }
-}
-
-class Sums {
-  readonly #request: ActivityRequest
-  readonly #total: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
-  readonly #periods = new Map<number, ActivityPeriod>()
-  readonly #groups = new Map<string, ActivityGroup>()
-  readonly #blocks = new Map<number, BlockSums>()
-  readonly #needsSeries: boolean
-
-  constructor(request: ActivityRequest, series: readonly NumberedSeries[]) {
-    this.#request = request
-    this.#needsSeries = needsSeries(request)
-    const asked = series.filter((one) => this.#isAskedFor(one))
-    for (const [block, ofBlock] of Map.groupBy(asked, ({ block }) => block)) {
-      this.#blocks.set(block, new BlockSums(ofBlock))
-    }
-  }
-
-  /** Must be called in the order of the periods. */
-  addPeriod({ start_ms, counts }: KeptPeriod): void {
-    const period = this.#periodAt(start_ms)
-    if (this.#needsSeries) this.#blocks.get(blockOf(start_ms))?.add(period, counts)
+  const periods = Array.from({ length: (to_ms - from_ms) / PERIOD_MS[by] }, (_, index) => ({
+    starts_at: instantText(from_ms + index * PERIOD_MS[by]),
+    ...NOTHING,
+  }))
+  const periodAt = (ms: number) => periods[Math.floor((ms - from_ms) / PERIOD_MS[by])]
+  const sums = needsSeries(request) ? new SeriesSums(request, counted.series) : undefined
+  for (const { start_ms, counts } of counted.periods) {
+    const period = periodAt(start_ms)
+    if (!period) throw new Error('a period outside the span was read')
+    if (sums) sums.addPeriod(period, start_ms, counts)
     else addCounts(period, totalOf(counts))
   }
-
-  addOpen(counts: OpenCounts): void {
-    if (!this.#isAskedFor(counts)) return
-    const { minute_ms } = counts
-    addCounts(this.#periodAt(periodOf(minute_ms, this.#request.by)), counts)
-    this.#addToGroup(counts, minute_ms, counts)
-  }
-
-  answer(): Omit<Activity, 'kept_from_ms'> {
-    const { by } = this.#request
-    for (const block of this.#blocks.values()) {
-      for (const { series, start_ms, counts } of block.sums()) {
-        // The last minute of a series is known only for its last period.
-        const last_ms = periodOf(series.last_ms, by) === start_ms ? series.last_ms : start_ms
-        this.#addToGroup(series, last_ms, counts)
-      }
-    }
-    const periods = [...this.#periods.values()].filter((period) => sizeOf(period) > 0)
-    for (const period of periods) addCounts(this.#total, period)
-    const groups = [...this.#groups.values()].filter((group) => sizeOf(group) > 0)
-    groups.sort(bySize)
-    return {
-      total: this.#total,
-      periods: periods.sort((a, b) => a.start_ms - b.start_ms),
-      groups: groups.slice(0, GROUPS),
-      groups_omitted: Math.max(0, groups.length - GROUPS),
+  for (const { minute_ms, counts } of counted.open) {
+    const period = periodAt(minute_ms)
+    if (!period) continue
+    for (const count of counts) {
+      if (sums) sums.add(period, minute_ms, count)
+      else addCounts(period, count)
     }
   }
-
-  #periodAt(start_ms: number): ActivityPeriod {
-    const known = this.#periods.get(start_ms)
-    if (known) return known
-    const period = { start_ms, created: 0, duplicate: 0, rejected: 0 }
-    this.#periods.set(start_ms, period)
-    return period
-  }
-
-  #isAskedFor({ journey_id, event_id, key_id }: Series): boolean {
-    const asked = this.#request
-    return (
-      (asked.journey_id === undefined || asked.journey_id === journey_id) &&
-      (asked.event_id === undefined || asked.event_id === event_id) &&
-      (asked.key_id === undefined || asked.key_id === key_id)
-    )
-  }
-
-  #addToGroup(series: Series, last_ms: number, counts: ActivityCounts) {
-    const { group_by } = this.#request
-    if (!group_by) return
-    const text = series[`${group_by}_id`]
-    let group = this.#groups.get(text)
-    if (!group) {
-      group = { group: text === '' ? null : text, created: 0, duplicate: 0, rejected: 0, last_ms }
-      this.#groups.set(text, group)
-    }
-    addCounts(group, counts)
-    if (last_ms > group.last_ms) group.last_ms = last_ms
+  const total = { ...NOTHING }
+  for (const period of periods) addCounts(total, period)
+  const groups = (group_by && sums?.groupedBy(group_by, by)) ?? []
+  const kept_from_ms = Math.max(periodOf(now_ms - KEPT_MS[by], by) || 0, periodOf(counted.since_ms, by))
+  return {
+    from: instantText(from_ms),
+    to: instantText(to_ms),
+    by,
+    kept_from: instantText(kept_from_ms),
+    total,
+    groups: groups.slice(0, GROUPS).map((group) => groupAnswer(group_by, group)),
+    groups_omitted: Math.max(0, groups.length - GROUPS),
+    periods,
   }
 }
 
-/** Fields per series in `BlockSums`: created, duplicate, rejected, and the last period with any of them. */
-const FIELDS_A_SERIES = 4
+const NOTHING: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
 
-/**
- * The requested series of a block and their sums over its periods. Addressed by number: with a thousand names per
- * minute, a day has a million and a half counts, and looking each up by name took most of the time.
- */
-class BlockSums {
-  readonly #series: readonly NumberedSeries[]
-  readonly #isAsked: Uint8Array
-  readonly #sums: Float64Array
+/** The counts of a series in the span, and the last period or minute of them. */
+type SeriesSum = ActivityCounts & { series: NumberedSeries; seen_ms: number }
 
-  /** @param series the requested ones */
-  constructor(series: readonly NumberedSeries[]) {
-    const size = series.reduce((size, { number }) => Math.max(size, number + 1), 0)
-    this.#series = series
-    this.#isAsked = new Uint8Array(size)
-    this.#sums = new Float64Array(size * FIELDS_A_SERIES)
-    for (const { number } of series) this.#isAsked[number] = 1
-  }
+/** The counts of the requested series. */
+class SeriesSums {
+  /**
+   * By block and number: with a thousand names per minute, a day has a million and a half counts, and looking each up
+   * by name took most of the time.
+   */
+  readonly #blocks = new Map<number, (SeriesSum | undefined)[]>()
 
-  add(period: ActivityPeriod, counts: Uint8Array): void {
-    const isAsked = this.#isAsked
-    const sums = this.#sums
-    const { start_ms } = period
-    eachCounts(counts, (number, created, duplicate, rejected) => {
-      if (isAsked[number] !== 1) return
-      period.created += created
-      period.duplicate += duplicate
-      period.rejected += rejected
-      const at = number * FIELDS_A_SERIES
-      sums[at] = (sums[at] as number) + created
-      sums[at + 1] = (sums[at + 1] as number) + duplicate
-      sums[at + 2] = (sums[at + 2] as number) + rejected
-      sums[at + 3] = start_ms
-    })
-  }
-
-  /** Yields each series that was counted, with the last period in which it was. */
-  *sums(): Generator<{ series: NumberedSeries; start_ms: number; counts: ActivityCounts }> {
-    for (const series of this.#series) {
-      const at = series.number * FIELDS_A_SERIES
-      const [created = 0, duplicate = 0, rejected = 0, start_ms = 0] = this.#sums.subarray(
-        at,
-        at + FIELDS_A_SERIES,
-      )
-      const counts = { created, duplicate, rejected }
-      if (sizeOf(counts) > 0) yield { series, start_ms, counts }
+  constructor(request: ActivityRequest, series: readonly NumberedSeries[]) {
+    for (const one of series) {
+      const block = this.#blocks.get(one.block) ?? []
+      this.#blocks.set(one.block, block)
+      // Undefined and not absent, because reading beyond the end of an array is slow.
+      block[one.number] = isAskedFor(request, one) ? { ...NOTHING, series: one, seen_ms: 0 } : undefined
     }
   }
+
+  /** @param period what the counts are added to, too */
+  addPeriod(period: ActivityCounts, start_ms: number, counts: Uint8Array): void {
+    const block = this.#blocks.get(blockOf(start_ms)) ?? []
+    // Variables, because reading one series of a thousand takes twice as long with properties.
+    let allCreated = 0
+    let allDuplicate = 0
+    let allRejected = 0
+    eachCounts(counts, (number, created, duplicate, rejected) => {
+      const sum = block[number]
+      if (!sum) return
+      allCreated += created
+      allDuplicate += duplicate
+      allRejected += rejected
+      sum.created += created
+      sum.duplicate += duplicate
+      sum.rejected += rejected
+      sum.seen_ms = start_ms
+    })
+    addCounts(period, { created: allCreated, duplicate: allDuplicate, rejected: allRejected })
+  }
+
+  /** Adds open counts, after the periods. */
+  add(period: ActivityCounts, minute_ms: number, counts: SeriesCounts): void {
+    const sum = this.#blocks.get(blockOf(minute_ms))?.[counts.number]
+    if (!sum) return
+    addCounts(period, counts)
+    addCounts(sum, counts)
+    sum.seen_ms = Math.max(sum.seen_ms, minute_ms)
+  }
+
+  /** The groups, the largest first; those of one size by name, so that the order is stable. */
+  groupedBy(group_by: 'journey' | 'event' | 'key', by: Period): Group[] {
+    const groups = new Map<string, Group>()
+    for (const sum of [...this.#blocks.values()].flat()) {
+      if (!sum || sizeOf(sum) === 0) continue
+      const { series, seen_ms } = sum
+      const text = series[`${group_by}_id`]
+      const group = groups.get(text) ?? { text, ...NOTHING, last_ms: 0 }
+      groups.set(text, group)
+      addCounts(group, sum)
+      // The last minute of a series is known only for its last period.
+      const isLast = periodOf(series.last_ms, by) === periodOf(seen_ms, by)
+      group.last_ms = Math.max(group.last_ms, seen_ms, isLast ? series.last_ms : 0)
+    }
+    return [...groups.values()].sort((a, b) => sizeOf(b) - sizeOf(a) || (a.text < b.text ? -1 : 1))
+  }
+}
+
+type Group = ActivityCounts & { text: string; last_ms: number }
+
+function isAskedFor(request: ActivityRequest, { journey_id, event_id, key_id }: Series): boolean {
+  return (
+    (request.journey_id === undefined || request.journey_id === journey_id) &&
+    (request.event_id === undefined || request.event_id === event_id) &&
+    (request.key_id === undefined || request.key_id === key_id)
+  )
 }
 
 function sizeOf({ created, duplicate, rejected }: ActivityCounts): number {
   return created + duplicate + rejected
 }
 
-/** Sorts by size, then by name, so that the order is stable. */
-function bySize(a: ActivityGroup, b: ActivityGroup): number {
-  return sizeOf(b) - sizeOf(a) || ((a.group ?? '') < (b.group ?? '') ? -1 : 1)
+/** In a group, the field that it is grouped by identifies it. */
+const NO_GROUP = { journey_id: null, event_id: null, key_id: null }
+
+function groupAnswer(
+  group_by: ActivityRequest['group_by'],
+  { text, last_ms, ...counts }: Group,
+): Schemas['ActivityGroup'] {
+  return {
+    ...NO_GROUP,
+    // Null: events of an unknown journey, of names beyond `NAMED_SERIES`, or without a key.
+    ...(group_by && { [`${group_by}_id`]: text || null }),
+    ...counts,
+    last_at: instantText(last_ms),
+  }
 }

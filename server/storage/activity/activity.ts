@@ -19,26 +19,6 @@ export type ActivityRequest = {
   group_by?: 'journey' | 'event' | 'key'
 }
 
-export type ActivityPeriod = ActivityCounts & { start_ms: number }
-
-export type ActivityGroup = ActivityCounts & {
-  /** The journey, name or key. Null: events of an unknown journey, of names beyond `NAMED_SERIES`, or without a key. */
-  group: string | null
-  /** Start of the last period in which one arrived: a minute if known, otherwise a period of the answer. */
-  last_ms: number
-}
-
-export type Activity = {
-  total: ActivityCounts
-  /** Periods with events, the earliest first. */
-  periods: ActivityPeriod[]
-  /** Groups over the whole span, the largest first, at most `GROUPS`; empty if not requested. */
-  groups: ActivityGroup[]
-  groups_omitted: number
-  /** Since when counts of this resolution exist. */
-  kept_from_ms: number
-}
-
 /**
  * Reads exact counts of the events that were sent with a key and were valid: created, duplicate, or rejected because of
  * what they refer to. An event is counted exactly once, in the transaction that decides its outcome.

@@ -35,14 +35,18 @@ export function eachCounts(
   while (!reader.isAtEnd) visit(reader.number(), reader.number(), reader.number(), reader.number())
 }
 
+export function unpackCounts(packed: Uint8Array): SeriesCounts[] {
+  const counts: SeriesCounts[] = []
+  eachCounts(packed, (number, created, duplicate, rejected) => {
+    counts.push({ number, created, duplicate, rejected })
+  })
+  return counts
+}
+
 /** Adds counts to those of a stored period. */
 export function addedCounts(packed: Uint8Array | undefined, added: readonly SeriesCounts[]): Uint8Array {
-  const sums = new Map<number, SeriesCounts>()
-  if (packed) {
-    eachCounts(packed, (number, created, duplicate, rejected) => {
-      sums.set(number, { number, created, duplicate, rejected })
-    })
-  }
+  const known = packed ? unpackCounts(packed) : []
+  const sums = new Map(known.map((counts) => [counts.number, counts]))
   for (const counts of added) {
     const sum = sums.get(counts.number)
     if (sum) addCounts(sum, counts)

@@ -1,11 +1,6 @@
-import {
-  type Activity,
-  type ActivityRequest,
-  blockOf,
-  type NumberedSeries,
-  spanOf,
-} from '../../activity/activity.ts'
-import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../../activity/activity-sums.ts'
+import type { components } from '../../../../generated/contract.ts'
+import { type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../../activity/activity.ts'
+import { activityOf, type Counted, type KeptPeriod, needsSeries } from '../../activity/activity-sums.ts'
 import { TOTAL_BYTES } from '../../activity/event-counts.ts'
 import { type Arrival, countsOf, SeriesNumbers } from '../arrivals/arrivals.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -17,7 +12,7 @@ export async function readActivity(
   workspaceId: string,
   request: ActivityRequest,
   now_ms: number,
-): Promise<Activity> {
+): Promise<components['schemas']['Activity']> {
   await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   try {
     const rows = async <Row>(sql: string, ...parameters: unknown[]) =>
@@ -31,25 +26,29 @@ export async function readActivity(
       'SELECT counted_from_ms AS since_ms FROM cairn_store',
     )
     const since_ms = stores[0]?.since_ms ?? 0
-    const open = openCounts(arrivals, series)
-    return activityOf(request, { periods, open, series, since_ms }, now_ms)
+    return activityOf(request, { periods, ...withOpen(series, arrivals), since_ms }, now_ms)
   } finally {
     await connection.run('COMMIT').catch(() => connection.close())
   }
 }
 
-/** Returns the counts that are not summed up yet, by the series that they will have. */
-function openCounts(arrivals: readonly Arrival[], series: readonly NumberedSeries[]): OpenCounts[] {
+/** Returns the counts that are not summed up yet, and the series, including those that will be added for them. */
+function withOpen(
+  series: readonly NumberedSeries[],
+  arrivals: readonly Arrival[],
+): Pick<Counted, 'open' | 'series'> {
+  const known = Map.groupBy(series, ({ block }) => block)
   const blocks = new Map<number, SeriesNumbers>()
-  return [...countsOf(arrivals)].flatMap(([minute_ms, counts]) => {
+  const open = Array.from(countsOf(arrivals), ([minute_ms, counts]) => {
     const block = blockOf(minute_ms)
-    const numbers = blocks.get(block) ?? new SeriesNumbers(series.filter((one) => one.block === block))
+    const numbers = blocks.get(block) ?? new SeriesNumbers(known.get(block) ?? [])
     blocks.set(block, numbers)
-    return counts.map(({ created, duplicate, rejected, ...names }) => {
-      const { journey_id, event_id, key_id } = numbers.of(names)
-      return { journey_id, event_id, key_id, minute_ms, created, duplicate, rejected }
-    })
+    return { minute_ms, counts: counts.map((count) => ({ ...count, number: numbers.of(count).number })) }
   })
+  const added = Array.from(blocks, ([block, numbers]) =>
+    numbers.added.map((one) => ({ ...one, block, last_ms: 0 })),
+  )
+  return { open, series: [...series, ...added.flat()] }
 }
 
 const OF_PERIODS = `FROM event_counts

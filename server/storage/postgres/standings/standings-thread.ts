@@ -7,7 +7,6 @@ import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/prom
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
-import { activityText } from '../../activity/activity-text.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
@@ -167,7 +166,7 @@ async function activity({ workspaceId, request }: ActivityQuery, now_ms: number,
   const counted = await readOn(reading, signal, (connection) =>
     readActivity(connection, workspaceId, request, now_ms),
   )
-  return new TextEncoder().encode(activityText(request, counted))
+  return new TextEncoder().encode(JSON.stringify(counted))
 }
 
 function failureOf(error: unknown): Failure {

@@ -1,18 +1,7 @@
-import {
-  type Activity,
-  type ActivityRequest,
-  blockOf,
-  type NumberedSeries,
-  spanOf,
-} from '../../activity/activity.ts'
-import {
-  activityOf,
-  type Counted,
-  type KeptPeriod,
-  needsSeries,
-  type OpenCounts,
-} from '../../activity/activity-sums.ts'
-import { eachCounts } from '../../activity/event-counts.ts'
+import type { components } from '../../../../generated/contract.ts'
+import { type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../../activity/activity.ts'
+import { activityOf, type Counted, type KeptPeriod, needsSeries } from '../../activity/activity-sums.ts'
+import { unpackCounts } from '../../activity/event-counts.ts'
 import type { Connection } from '../connection.ts'
 
 /** Reads the counts of events, each answer in one transaction. */
@@ -25,7 +14,7 @@ export class ActivityReader {
     this.#statements = prepare(connection)
   }
 
-  read(workspace_id: string, request: ActivityRequest, now_ms: number): Activity {
+  read(workspace_id: string, request: ActivityRequest, now_ms: number): components['schemas']['Activity'] {
     this.#connection.exec('BEGIN')
     try {
       return activityOf(request, this.#counted(workspace_id, request), now_ms)
@@ -43,25 +32,10 @@ export class ActivityReader {
     const series = needsSeries(request)
       ? this.#statements.series.all(workspace, blockOf(from_ms), blockOf(to_ms - 1))
       : []
-    return { periods, open: this.#open(workspace), series, since_ms }
-  }
-
-  #open(workspace: number): OpenCounts[] {
-    const row = this.#statements.open.get(workspace)
-    if (!row) return []
-    const { minute_ms, counts } = row
-    const block = blockOf(minute_ms)
-    const series = new Map(
-      this.#statements.series.all(workspace, block, block).map((one) => [one.number, one]),
-    )
-    const open: OpenCounts[] = []
-    eachCounts(counts, (number, created, duplicate, rejected) => {
-      const one = series.get(number)
-      if (!one) throw new Error('a series that was counted has no names')
-      const { journey_id, event_id, key_id } = one
-      open.push({ journey_id, event_id, key_id, minute_ms, created, duplicate, rejected })
-    })
-    return open
+    const open = this.#statements.open
+      .all(workspace)
+      .map(({ minute_ms, counts }) => ({ minute_ms, counts: unpackCounts(counts) }))
+    return { periods, open, series, since_ms }
   }
 }
 

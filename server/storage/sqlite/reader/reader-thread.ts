@@ -3,7 +3,6 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../../domain/paging.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
-import { activityText } from '../../activity/activity-text.ts'
 import type { CountFilter } from '../../events/event-filter.ts'
 import type { CountedEvents, CustomerActivity } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
@@ -60,7 +59,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
     if (work.kind === 'activity') {
       activity ??= new ActivityReader(connection)
       const { workspace_id, request, now_ms } = work
-      const text = activityText(request, activity.read(workspace_id, request, now_ms))
+      const text = JSON.stringify(activity.read(workspace_id, request, now_ms))
       return { read: new TextEncoder().encode(text) }
     }
     events ??= new EventReader(connection, new MemtableRing(data.ring))
