@@ -1,5 +1,5 @@
 import { type ActivityCounts, blockOf, KEPT_MS, NAMED_SERIES, periodOf } from '../../activity/activity.ts'
-import { addedCounts, eachCounts, packCounts, type SeriesCounts } from '../../activity/event-counts.ts'
+import { addedCounts, packCounts, type SeriesCounts, unpackCounts } from '../../activity/event-counts.ts'
 import type { Connection } from '../connection.ts'
 
 /** Limit of cached series; when it is reached, the cache is cleared. Each takes about 200 bytes. */
@@ -8,61 +8,33 @@ const CACHED_SERIES = 200_000
 /** How many expired minutes are deleted when a minute is folded in: more than are created. */
 const REMOVED_MINUTES = 100
 
-type Status = keyof ActivityCounts
-
-/** The counts of a workspace, including those not written yet. */
+/** The counts of a workspace in the current minute, including those not written yet. */
 type Counting = {
   workspace_ref: number
   minute_ms: number
   /** Series with events in this minute. */
   minute: SeriesCounts[]
   block: number
-  /** Series of the block by key, journey and name. */
-  series: Map<string, Map<string, Map<string, SeriesCounts>>>
-  /** Number of series in the block. */
-  known: number
-  isChanged: boolean
+  /** Series of the block by number. */
+  series: SeriesCounts[]
+  /** The same by key, journey and name. */
+  named: Map<string, Map<string, Map<string, SeriesCounts>>>
 }
+
+type OpenRow = { minute_ms: number; counts: Uint8Array }
 
 type Names = { journey_id: string; event_id: string; key_id: string }
 
-/** Counts the events of a workspace that were sent with one key, within one group. */
-export class KeyCounter {
-  readonly workspace_id: string
-  readonly key_id: string
-  readonly #counting: Counting
-  readonly #find: (names: Names) => SeriesCounts
-  /** Series of the previous event's journey. */
-  #names: Map<string, SeriesCounts> | undefined
-  #journey_id: string | undefined
-
-  /** @param find finds or creates a series */
-  constructor(
-    { workspace_id, key_id }: { workspace_id: string; key_id: string },
-    counting: Counting,
-    find: (names: Names) => SeriesCounts,
-  ) {
-    this.workspace_id = workspace_id
-    this.key_id = key_id
-    this.#counting = counting
-    this.#find = find
-  }
-
-  /** @param journey_id '' if there is no such journey */
-  add(journey_id: string, event_id: string, status: Status): void {
-    if (journey_id !== this.#journey_id) {
-      this.#journey_id = journey_id
-      this.#names = this.#counting.series.get(this.key_id)?.get(journey_id)
-    }
-    const series = this.#names?.get(event_id) ?? this.#findNew(journey_id, event_id)
-    if (series.created + series.duplicate + series.rejected === 0) this.#counting.minute.push(series)
-    series[status] += 1
-  }
-
-  #findNew(journey_id: string, event_id: string): SeriesCounts {
-    this.#journey_id = undefined
-    return this.#find({ journey_id, event_id, key_id: this.key_id })
-  }
+/** Who sends events. */
+type Sender = {
+  workspace_id: string
+  key_id: string
+  /** Undefined if there is no such workspace, and so nothing to count. */
+  counting: Counting | undefined
+  /** The journey of the previous event. */
+  journey_id?: string
+  /** Its series by name. */
+  names?: Map<string, SeriesCounts>
 }
 
 /**
@@ -73,54 +45,56 @@ export class EventCounter {
   readonly #statements: ReturnType<typeof prepare>
   /** By workspace_id. */
   readonly #workspaces = new Map<string, Counting>()
-  readonly #changed: Counting[] = []
-  /** The counter used last in this group; units that arrive together mostly have the same key. */
-  #last: KeyCounter | undefined
+  readonly #changed = new Set<Counting>()
+  #sender: Sender | undefined
   #cachedSeries = 0
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
   }
 
-  /** Call before the first event of a transaction. */
-  begin(): void {
-    if (this.#cachedSeries >= CACHED_SERIES) this.forget()
+  /**
+   * Names the sender of the next events.
+   * @param key_id the key with which they were sent; '' for none
+   * @param now_ms the same for all events of a group
+   */
+  setSender(workspace_id: string, key_id: string, now_ms: number): void {
+    // Units that arrive together mostly have the same key.
+    if (this.#sender?.workspace_id === workspace_id && this.#sender.key_id === key_id) return
+    const counting = this.#countingOf(workspace_id, periodOf(now_ms, 'minute'))
+    if (counting) this.#changed.add(counting)
+    this.#sender = { workspace_id, key_id, counting }
   }
 
-  /**
-   * @param key_id the key with which the events were sent; '' for none
-   * @returns undefined if there is no such workspace, and so nothing to count
-   */
-  of(workspace_id: string, key_id: string, now_ms: number): KeyCounter | undefined {
-    const last = this.#last
-    if (last?.workspace_id === workspace_id && last.key_id === key_id) return last
-    const counting = this.#countingOf(workspace_id, periodOf(now_ms, 'minute'))
-    if (!counting) return undefined
-    if (!counting.isChanged) {
-      counting.isChanged = true
-      this.#changed.push(counting)
+  /** @param journey_id '' if there is no such journey */
+  add(journey_id: string, event_id: string, status: keyof ActivityCounts): void {
+    const sender = this.#sender
+    if (!sender?.counting) return
+    const { counting, key_id } = sender
+    if (!sender.names || sender.journey_id !== journey_id) {
+      sender.names = mapAt(mapAt(counting.named, key_id), journey_id)
+      sender.journey_id = journey_id
     }
-    this.#last = new KeyCounter({ workspace_id, key_id }, counting, (names) =>
-      this.#seriesOf(counting, names),
-    )
-    return this.#last
+    const series = sender.names.get(event_id) ?? this.#seriesOf(counting, { journey_id, event_id, key_id })
+    if (series.created + series.duplicate + series.rejected === 0) counting.minute.push(series)
+    series[status] += 1
   }
 
   /** Writes the counts. Call before the commit. */
   end(): void {
-    this.#last = undefined
-    for (const counting of this.#changed.splice(0)) {
-      counting.isChanged = false
-      const { workspace_ref, minute_ms, minute } = counting
+    for (const { workspace_ref, minute_ms, minute } of this.#changed) {
       if (minute.length > 0) this.#statements.putOpen.run(workspace_ref, minute_ms, packCounts(minute))
     }
+    this.#changed.clear()
+    this.#sender = undefined
+    if (this.#cachedSeries >= CACHED_SERIES) this.forget()
   }
 
   /** Drops what was not committed. */
   forget(): void {
     this.#workspaces.clear()
-    this.#changed.length = 0
-    this.#last = undefined
+    this.#changed.clear()
+    this.#sender = undefined
     this.#cachedSeries = 0
   }
 
@@ -129,32 +103,14 @@ export class EventCounter {
     if (known?.minute_ms === minute_ms) return known
     const workspace_ref = known?.workspace_ref ?? this.#statements.workspace.get(workspace_id)
     if (workspace_ref === undefined) return undefined
-    const minute = known?.minute ?? this.#readMinute(workspace_ref, minute_ms)
-    if (known) this.#putBy(workspace_ref, known.minute_ms, minute)
-    const counting = known?.block === blockOf(minute_ms) ? known : this.#newBlock(workspace_ref, minute_ms)
-    if (known) {
-      for (const series of minute) Object.assign(series, { created: 0, duplicate: 0, rejected: 0 })
-      counting.minute = []
-    } else {
-      this.#resume(counting, minute)
-    }
-    counting.minute_ms = minute_ms
-    // A copy: a substring would keep the whole text of the group in memory.
-    if (counting !== known) this.#workspaces.set(Buffer.from(workspace_id).toString(), counting)
-    return counting
-  }
-
-  /** The counts of this minute so far; counts of an earlier minute are folded in. */
-  #readMinute(workspace_ref: number, minute_ms: number): SeriesCounts[] {
     const open = this.#statements.open.get(workspace_ref)
-    const minute: SeriesCounts[] = []
-    if (!open) return minute
-    eachCounts(open.counts, (number, created, duplicate, rejected) => {
-      minute.push({ number, created, duplicate, rejected })
-    })
-    if (open.minute_ms === minute_ms) return minute
-    this.#putBy(workspace_ref, open.minute_ms, minute)
-    return []
+    if (open && open.minute_ms !== minute_ms) this.#fold(workspace_ref, open)
+    const counting = known?.block === blockOf(minute_ms) ? known : this.#newBlock(workspace_ref, minute_ms)
+    for (const series of counting.minute) Object.assign(series, { created: 0, duplicate: 0, rejected: 0 })
+    counting.minute = open?.minute_ms === minute_ms ? resumed(counting, open) : []
+    counting.minute_ms = minute_ms
+    if (counting !== known) this.#workspaces.set(copyOf(workspace_id), counting)
+    return counting
   }
 
   #newBlock(workspace_ref: number, minute_ms: number): Counting {
@@ -164,9 +120,8 @@ export class EventCounter {
       minute_ms,
       minute: [],
       block,
-      series: new Map(),
-      known: 0,
-      isChanged: false,
+      series: [],
+      named: new Map(),
     }
     for (const { number, ...names } of this.#statements.series.all(workspace_ref, block)) {
       this.#remember(counting, names, number)
@@ -174,49 +129,32 @@ export class EventCounter {
     return counting
   }
 
-  /** Continues with the counts of this minute so far. */
-  #resume(counting: Counting, minute: readonly SeriesCounts[]) {
-    if (minute.length === 0) return
-    const byNumber = new Map<number, SeriesCounts>()
-    for (const journeys of counting.series.values()) {
-      for (const names of journeys.values()) {
-        for (const series of names.values()) byNumber.set(series.number, series)
-      }
-    }
-    counting.minute = minute.map((counts) => Object.assign(byNumber.get(counts.number) ?? {}, counts))
-  }
-
+  /** Returns the series with these names, or the one without a name if there are too many. */
   #seriesOf(counting: Counting, names: Names): SeriesCounts {
     const { journey_id, event_id, key_id } = names
-    const known = counting.series.get(key_id)?.get(journey_id)?.get(event_id)
+    const known = mapAt(mapAt(counting.named, key_id), journey_id).get(event_id)
     if (known) return known
-    if (counting.known >= NAMED_SERIES && event_id !== '') {
+    const { workspace_ref, block, minute_ms } = counting
+    const number = counting.series.length
+    if (number >= NAMED_SERIES && event_id !== '') {
       return this.#seriesOf(counting, { ...names, event_id: '' })
     }
-    const { workspace_ref, block, minute_ms } = counting
-    const number = counting.known
     this.#statements.addSeries.run(workspace_ref, block, number, journey_id, event_id, key_id, minute_ms)
-    // Copies, as above.
-    const [key = '', journey = '', name = ''] = [key_id, journey_id, event_id].map((text) =>
-      Buffer.from(text).toString(),
-    )
-    return this.#remember(counting, { journey_id: journey, event_id: name, key_id: key }, number)
+    return this.#remember(counting, names, number)
   }
 
   #remember(counting: Counting, { journey_id, event_id, key_id }: Names, number: number): SeriesCounts {
     const counts = { number, created: 0, duplicate: 0, rejected: 0 }
-    const journeys = counting.series.get(key_id) ?? new Map<string, Map<string, SeriesCounts>>()
-    const names = journeys.get(journey_id) ?? new Map<string, SeriesCounts>()
-    counting.series.set(key_id, journeys.set(journey_id, names.set(event_id, counts)))
-    counting.known = Math.max(counting.known, number + 1)
+    counting.series[number] = counts
+    mapAt(mapAt(counting.named, key_id), journey_id).set(copyOf(event_id), counts)
     this.#cachedSeries += 1
     return counts
   }
 
   /** Adds a finished minute to the counts by minute, hour and day. */
-  #putBy(workspace_ref: number, minute_ms: number, minute: readonly SeriesCounts[]) {
-    if (minute.length === 0) return
+  #fold(workspace_ref: number, { minute_ms, counts }: OpenRow) {
     const { kept, keep, removeOpen, seen, remove } = this.#statements
+    const minute = unpackCounts(counts)
     for (const period of ['minute', 'hour', 'day'] as const) {
       const start_ms = periodOf(minute_ms, period)
       keep.run(
@@ -235,12 +173,35 @@ export class EventCounter {
   }
 }
 
+/** Returns the map at a key of another, which it is added to if there is none. */
+function mapAt<Value>(maps: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+  const known = maps.get(key)
+  if (known) return known
+  const map = new Map<string, Value>()
+  maps.set(copyOf(key), map)
+  return map
+}
+
+/** A substring would keep the whole text of the group in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** Continues with the counts of this minute so far. */
+function resumed({ series }: Counting, open: OpenRow): SeriesCounts[] {
+  return unpackCounts(open.counts).map((counts) => {
+    const known = series[counts.number]
+    if (!known) throw new Error('a series that was counted has no names')
+    return Object.assign(known, counts)
+  })
+}
+
 function prepare(connection: Connection) {
   return {
     workspace: connection
       .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
       .pluck(),
-    open: connection.prepare<[number], { minute_ms: number; counts: Uint8Array }>(
+    open: connection.prepare<[number], OpenRow>(
       'SELECT minute_ms, counts FROM event_counts_open WHERE workspace_ref = ?',
     ),
     putOpen: connection.prepare<[number, number, Uint8Array]>(

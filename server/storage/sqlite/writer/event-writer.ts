@@ -172,12 +172,12 @@ export class EventWriter {
 
   insert({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
     const { workspace_id, key_id } = sender
-    const counter = this.#counter.of(workspace_id, key_id, now_ms)
+    this.#counter.setSender(workspace_id, key_id, now_ms)
     return events.map((event) => {
       const outcome = this.#insertEvent(sender, event, now_ms)
       const { status } = outcome
       const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
-      counter?.add(journey_id, event.event_id, status)
+      this.#counter.add(journey_id, event.event_id, status)
       return outcome
     })
   }
