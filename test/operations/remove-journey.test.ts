@@ -154,4 +154,27 @@ describe('a journey', () => {
     await expect.poll(async () => JSON.stringify(await activity()), withPatience).not.toContain(gone)
     expect((await activity())?.total).toMatchObject({ created: 2 })
   })
+
+  it('leaves the counts of names that are new afterwards exact', async () => {
+    const scene = await newScene()
+    const { workspace, gone, kept, customer_id } = scene
+    const { client } = workspace
+    const send = (journey_id: string, event_id: string) =>
+      client.createEvent({ body: { journey_id, customer_id, event_id } })
+    await send(gone, 'renewed')
+    await send(kept, 'left')
+    await remove(await archived(scene))
+    await completed(scene)
+    const counts = async () => {
+      const query = { by: 'day', group_by: 'event', journey_id: kept } as const
+      const { data } = await client.getActivity({ query })
+      return Object.fromEntries(data?.groups.map(({ event_id, created }) => [event_id, created]) ?? [])
+    }
+    const report = () => client.getJourneyReport({ path: { journey_id: kept } })
+    await settled(report)
+    await send(kept, 'returned')
+    expect(await counts()).toEqual({ signed_up: 1, left: 1, returned: 1 })
+    await settled(report)
+    expect(await counts()).toEqual({ signed_up: 1, left: 1, returned: 1 })
+  })
 })

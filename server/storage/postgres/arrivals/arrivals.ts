@@ -174,21 +174,25 @@ export type Numbered = Series & { number: number }
 export class SeriesNumbers {
   readonly added: Numbered[] = []
   readonly #numbered: Map<string, Numbered>
+  /** Not the number of different names: the series of a removed journey keep their numbers, but lose their names. */
+  #next: number
 
   constructor(known: readonly Numbered[]) {
     this.#numbered = new Map(known.map((series) => [textOf(series), series]))
+    this.#next = known.reduce((next, { number }) => Math.max(next, number + 1), 0)
   }
 
   /** Returns the series under which another is counted: without its name if there are too many. */
   of(series: Series): Numbered {
     const known = this.#numbered.get(textOf(series))
     if (known) return known
-    const number = this.#numbered.size
+    const number = this.#next
     if (number >= NAMED_SERIES && series.event_id !== '') return this.of({ ...series, event_id: '' })
     const { journey_id, event_id, key_id } = series
     const added = { number, journey_id, event_id, key_id }
     this.#numbered.set(textOf(series), added)
     this.added.push(added)
+    this.#next += 1
     return added
   }
 }
