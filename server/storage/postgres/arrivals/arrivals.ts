@@ -1,5 +1,5 @@
 import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../../activity/activity.ts'
-import { addCounts } from '../../activity/event-counts.ts'
+import { addCounts, type SeriesCounts } from '../../activity/event-counts.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
@@ -182,12 +182,19 @@ export class SeriesNumbers {
     this.#next = known.reduce((next, { number }) => Math.max(next, number + 1), 0)
   }
 
+  /** Returns counts by the numbers of their series. */
+  numbered(arrived: readonly ArrivedCounts[]): SeriesCounts[] {
+    return arrived.map(({ created, duplicate, rejected, ...series }) => {
+      return { number: this.#of(series).number, created, duplicate, rejected }
+    })
+  }
+
   /** Returns the series under which another is counted: without its name if there are too many. */
-  of(series: Series): Numbered {
+  #of(series: Series): Numbered {
     const known = this.#numbered.get(textOf(series))
     if (known) return known
     const number = this.#next
-    if (number >= NAMED_SERIES && series.event_id !== '') return this.of({ ...series, event_id: '' })
+    if (number >= NAMED_SERIES && series.event_id !== '') return this.#of({ ...series, event_id: '' })
     const { journey_id, event_id, key_id } = series
     const added = { number, journey_id, event_id, key_id }
     this.#numbered.set(textOf(series), added)

@@ -92,12 +92,7 @@ async function numbered(
     [workspace, block],
   )
   const numbers = new SeriesNumbers(rows)
-  const counts = arrived.map(({ created, duplicate, rejected, ...series }) => ({
-    number: numbers.of(series).number,
-    created,
-    duplicate,
-    rejected,
-  }))
+  const counts = numbers.numbered(arrived)
   const { added } = numbers
   if (added.length > 0) await connection.run(ADD_SERIES, [workspace, block, minute_ms, JSON.stringify(added)])
   return counts

@@ -43,7 +43,7 @@ function withOpen(
     const block = blockOf(minute_ms)
     const numbers = blocks.get(block) ?? new SeriesNumbers(known.get(block) ?? [])
     blocks.set(block, numbers)
-    return { minute_ms, counts: counts.map((count) => ({ ...count, number: numbers.of(count).number })) }
+    return { minute_ms, counts: numbers.numbered(counts) }
   })
   const added = Array.from(blocks, ([block, numbers]) =>
     numbers.added.map((one) => ({ ...one, block, last_ms: 0 })),
