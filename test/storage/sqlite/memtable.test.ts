@@ -167,7 +167,7 @@ describe('a delayed reader', () => {
     ring.reserve(ROUND)
     for (const request of requests(subject)) expect(reader.read(request).rows).toHaveLength(1)
     ring.reserve(ROUND + 1)
-    for (const request of requests(subject)) expect(() => reader.read(request)).toThrow('went on under')
+    for (const request of requests(subject)) expect(() => reader.read(request)).toThrow('overwritten during a read')
     expect(connection.inTransaction).toBe(false)
   })
 })
