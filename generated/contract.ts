@@ -1486,7 +1486,10 @@ export interface components {
              * @description When the latest of its events occurred (`occurred_at`); null without events.
              */
             last_event_at: string | null;
-            /** @description How many events it has, counted up to 200. */
+            /**
+             * Format: int32
+             * @description How many events it has, counted up to 200.
+             */
             event_count: number;
             /**
              * @description False if the customer may have more events than `event_count`: only its latest 200 are examined, which may
