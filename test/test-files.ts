@@ -23,10 +23,13 @@ const FORMS = `// engines: sqlite, postgres
 // engines: postgres (why not on SQLite)
 // engines: none (why it needs no engine)`
 
-/** Returns the test files in a folder, at any depth. Each declares on its first line the engines that it runs on. */
+/**
+ * Returns the test files in a folder, at any depth, but none of installed packages: check:foreign installs some below the
+ * tests. Each declares on its first line the engines that it runs on.
+ */
 export function testFiles(folder: string): TestFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
+    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
     .sort()
     .map((path) => declared(join(folder, path).replaceAll('\\', '/')))
 }
