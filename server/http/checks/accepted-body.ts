@@ -9,7 +9,7 @@ type Acceptance = (body: unknown) => boolean
 const CONTRACT = 'contract'
 
 /**
- * Compiles schemas of the contract into checks that only accept. A valid body takes 1 µs in such a check and 12 µs in
+ * Compiles schemas of the contract into checks that only accept. A valid body takes 1 µs in such a check and 8 µs in
  * express-openapi-validator. Only the latter rejects: it checks every body that is not accepted here, and formulates the
  * faults. Each check is compiled at its first call.
  */
