@@ -1,6 +1,7 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { ClearFiltersButton } from '../parts/filters/clear-filters-button.tsx'
 import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
 import { duration, instant, oneOf } from '../parts/filters/filter-readers.ts'
 import { type Filters, given, useFilters } from '../parts/filters/filters.ts'
@@ -126,18 +127,7 @@ export function ReportFilterLine({
           <WindowField value={window} onChange={(value) => set('window', value)} />
         </>
       }
-      end={
-        // Not hidden and not truly disabled: either would lose the focus when it is clicked.
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          aria-disabled={count === 0}
-          data-disabled={count === 0}
-          onClick={clear}
-        >
-          Clear filters
-        </Button>
-      }
+      end={<ClearFiltersButton variant="subtle" size="compact-xs" count={count} onClear={clear} />}
     />
   )
 }

@@ -3,6 +3,7 @@ import { IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
 import { timeZoneText } from '../instants/time-zone.ts'
 import { useIsNarrow } from '../narrow.ts'
+import { ClearFiltersButton } from './clear-filters-button.tsx'
 
 /**
  * The filter fields of a list. On narrow screens a button, which shows how many filters are set, opens them.
@@ -42,16 +43,7 @@ export function FilterBar({
           </SimpleGrid>
           <Group justify="space-between" mt="sm" gap="xs">
             <Text size="sm">{timeZoneText()}</Text>
-            {/* Not hidden and not truly disabled: either would lose the focus when it is clicked. */}
-            <Button
-              variant="default"
-              size="compact-sm"
-              aria-disabled={count === 0}
-              data-disabled={count === 0}
-              onClick={onClear}
-            >
-              Clear filters
-            </Button>
+            <ClearFiltersButton variant="default" size="compact-sm" count={count} onClear={onClear} />
           </Group>
         </Paper>
       )}
