@@ -2,10 +2,31 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { peerOptions } from './peer.ts'
 
-/** The peer `bare`: reads and parses a body, responds, and stores nothing. It shows the limit of the load. */
+/**
+ * The peer `bare`: reads and parses a body, responds, and stores nothing. It shows the limit of the load. A GET gets a page
+ * of events of ordinary size, always the same.
+ */
 const known = new Set<string>()
 
+const page = JSON.stringify({
+  data: Array.from({ length: 50 }, (_, number) => ({
+    id: `evt_${randomUUID()}`,
+    event_id: 'signed_up',
+    journey_id: `jrn_${randomUUID()}`,
+    customer_id: `cus_${randomUUID()}`,
+    received_at: new Date(number).toISOString(),
+    message_id: randomUUID(),
+    custom_variables: { plan: 'team', seats: number, trial: false },
+  })),
+  next_cursor: randomUUID(),
+})
+
 createServer((req, res) => {
+  if (req.method === 'GET') {
+    res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': page.length })
+    res.end(page)
+    return
+  }
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))
   req.on('end', () => {

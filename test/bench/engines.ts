@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { BATCH_EVENTS } from './data.ts'
+import { BATCH_EVENTS, type MessageIds } from './data.ts'
 import { newBenchDatabase, startBenchPostgres } from './postgres/database.ts'
 import { runLoad, type Server, type StartedOn, startCairn } from './processes.ts'
 import type { Engine, Settings } from './settings.ts'
@@ -59,11 +59,11 @@ export async function measureOnEach<Figures>(
 }
 
 /** Stores this many events, and waits until they are indexed. */
-export async function fill(server: Server, events: number): Promise<void> {
+export async function fill(server: Server, events: number, messageIds: MessageIds = 'mixed'): Promise<void> {
   await runLoad(server, {
     kind: 'batch',
     connections: BATCH_CONNECTIONS,
-    messageIds: 'mixed',
+    messageIds,
     warmUpSeconds: 0,
     seconds: 0,
     requests: events / BATCH_EVENTS,

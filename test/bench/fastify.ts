@@ -75,6 +75,17 @@ function eventReply(status: 200 | 201, { id, received_ms }: { id: string; receiv
   return { status, reply: { success: true as const, id, duplicate: status === 200, received_at } }
 }
 
+/** Each event of a batch has an outcome of its own, as with our server. */
+function insertBatch(events: readonly EventBody[]) {
+  const results = events.map((body) => {
+    const { status, reply } = insertEvent(body)
+    if ('code' in reply) return { status: 'rejected', code: reply.code }
+    return { status: status === 201 ? 'created' : 'duplicate', id: reply.id, received_at: reply.received_at }
+  })
+  const created = results.filter(({ status }) => status === 'created').length
+  return { received: events.length, created, results }
+}
+
 function initialize(body: CustomerBody): Outcome<CustomerReply> {
   const { journey_id, customer_type, client_customer_id, customer_name } = body
   if (!statements.journey.get(journey_id)) return refused(404, 'journey_not_found')
@@ -140,6 +151,35 @@ const eventSchema = {
     },
   },
 }
+const batchSchema = {
+  body: {
+    type: 'object',
+    required: ['events'],
+    additionalProperties: false,
+    properties: { events: { type: 'array', minItems: 1, maxItems: 1000, items: eventSchema.body } },
+  },
+  response: {
+    '2xx': {
+      type: 'object',
+      properties: {
+        received: { type: 'integer' },
+        created: { type: 'integer' },
+        results: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              status: { type: 'string' },
+              code: { type: 'string' },
+              id: { type: 'string' },
+              received_at: { type: 'string' },
+            },
+          },
+        },
+      },
+    },
+  },
+}
 const customerSchema = {
   body: {
     type: 'object',
@@ -192,4 +232,12 @@ app.post<{ Body: EventBody }>('/v1/events/create', { schema: eventSchema }, asyn
   const outcome = await inGroup(() => insertEvent(body))
   return reply.code(outcome.status).send(outcome.reply)
 })
+app.post<{ Body: { events: EventBody[] } }>(
+  '/v1/events/batch',
+  { schema: batchSchema, bodyLimit: 8 * 1024 * 1024 },
+  async ({ body: { events } }) => {
+    const { reply } = await inGroup(() => ({ status: 200, reply: insertBatch(events) }))
+    return reply
+  },
+)
 await app.listen({ port: options.port, host: '127.0.0.1' })

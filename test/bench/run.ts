@@ -5,6 +5,7 @@ import { argv } from 'node:process'
 import { measureBuilds } from './builds.ts'
 import { measureExports } from './exports.ts'
 import { measureFullStores } from './full-stores.ts'
+import { measureGrown } from './grown.ts'
 import { measureHostile } from './hostile.ts'
 import { measureJourneys } from './journeys.ts'
 import { measureMachine } from './machine.ts'
@@ -51,7 +52,8 @@ async function main(settings: Settings) {
   const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
   const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
   const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
-  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds }
+  const grown = only === 'grown' ? await measureGrown(folder, options) : undefined
+  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds, grown }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],

@@ -33,6 +33,7 @@ const PARTS = [
   'refused',
   'retention',
   'builds',
+  'grown',
 ] as const
 type Part = (typeof PARTS)[number]
 
@@ -59,6 +60,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                      refused    the cost of keeping rejected requests, on each engine
                      retention  ingestion while old events expire, on each engine
                      builds     this checkout against another one, on each engine
+                     grown      full stores of ours and of the peer fastify, on SQLite
 `
 
 /** Parses the command line; undefined if it asks for help. */
