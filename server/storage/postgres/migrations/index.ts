@@ -17,4 +17,5 @@ export const migrations: Migrations = {
   '0013-workspace-removals': () => import('./0013-workspace-removals.ts'),
   '0014-taken-arrivals': () => import('./0014-taken-arrivals.ts'),
   '0015-protected-customers': () => import('./0015-protected-customers.ts'),
+  '0016-partition-functions': () => import('./0016-partition-functions.ts'),
 }
