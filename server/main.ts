@@ -64,6 +64,8 @@ export async function startServer({
   const storage = await open({
     url: config.databaseUrl,
     now,
+    onMigration: (begun) => log.info(begun, 'migrating the store'),
+    onAdvice: (advice) => log.warn(advice),
     onKeyChange: () => server?.forgetKeys(),
     onOutsideChange: () => server?.refreshKeys(),
     onDeath: died.reject,

@@ -15,7 +15,10 @@ export function defineMigrate(command: Command, config: () => Config, io: Comman
 
 async function migrate({ databaseUrl }: Config, io: CommandIo) {
   assertFolder(databaseUrl)
-  const opened = await openDatabase(databaseUrl, { create: true })
+  const opened = await openDatabase(databaseUrl, {
+    create: true,
+    onMigration: ({ name, number, total }) => io.stdout.write(`Migration ${number} of ${total}: ${name}\n`),
+  })
   await opened?.close()
   io.stdout.write('The schema is up to date.\n')
 }

@@ -4,38 +4,66 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 /** A schema's migrations, in order. A released migration never changes. Loaded only when needed. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 
+/** A migration that begins: `number` of `total`, counting those that were applied before. */
+export type BegunMigration = { name: string; number: number; total: number }
+
 /**
- * Migrates the schema completely or not at all. Several processes may call it at once: the first one holds the write
- * lock, and the others find nothing left to do.
+ * Migrates the schema, one migration per transaction: those that are done stay done if a later one fails. Several processes
+ * may call it at once: each migration is done by the one that holds the write lock, and the others find it done.
+ * @param onBegin called when a migration of an existing store begins
  * @throws {Error} if the store was written by a newer Cairn
  */
-export async function migrate<Tables>(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  await db.transaction().execute(async (db) => {
-    const migrator = new Migrator({ db, provider: { getMigrations: () => loaded(migrations) } })
-    const newer = await unknownMigration(db, migrations)
-    if (newer) {
-      throw new Error(
-        `The store was written by a newer Cairn (it has the migration ${newer}). Run that version or a later one.`,
-      )
-    }
-    const { error } = await migrator.migrateToLatest()
-    if (error) throw error
-  })
+export async function migrate<Tables>(
+  db: Kysely<Tables>,
+  migrations: Migrations,
+  onBegin: (begun: BegunMigration) => void = () => {},
+): Promise<void> {
+  const names = Object.keys(migrations)
+  const isNew = (await appliedMigrations(db)).length === 0
+  const begun = (name: string) => {
+    if (!isNew) onBegin({ name, number: names.indexOf(name) + 1, total: names.length })
+  }
+  let isDone = false
+  while (!isDone) {
+    isDone = await db.transaction().execute(async (db) => {
+      const applied = await appliedMigrations(db)
+      const newer = applied.find((name) => !(name in migrations))
+      if (newer) {
+        throw new Error(
+          `The store was written by a newer Cairn (it has the migration ${newer}). Run that version or a later one.`,
+        )
+      }
+      const migrator = new Migrator({ db, provider: { getMigrations: () => loaded(migrations, begun) } })
+      const { error, results = [] } = await migrator.migrateUp()
+      if (error) throw error
+      return results.length === 0
+    })
+  }
 }
 
-async function loaded(migrations: Migrations): Promise<Record<string, Migration>> {
-  const all = Object.entries(migrations).map(async ([name, load]) => [name, await load()] as const)
+async function loaded(
+  migrations: Migrations,
+  begun: (name: string) => void,
+): Promise<Record<string, Migration>> {
+  const all = Object.entries(migrations).map(async ([name, load]) => {
+    const { up } = await load()
+    const announced: Migration = {
+      async up(db) {
+        begun(name)
+        await up(db)
+      },
+    }
+    return [name, announced] as const
+  })
   return Object.fromEntries(await Promise.all(all))
 }
 
-async function unknownMigration<Tables>(
-  db: Kysely<Tables>,
-  migrations: Migrations,
-): Promise<string | undefined> {
+/** The names of the applied migrations, in order; none if there is no store. */
+async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return undefined
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{
     name: string
   }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)} ORDER BY name`.execute(db)
-  return rows.find(({ name }) => !(name in migrations))?.name
+  return rows.map(({ name }) => name)
 }

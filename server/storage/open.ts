@@ -6,7 +6,7 @@ import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
 import { sqlitePath } from './sqlite/store-files.ts'
 import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
-import type { Storage, StorageOptions } from './storage.ts'
+import type { OpenDatabaseOptions, Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
 
 // The only place where the engine is chosen.
@@ -30,16 +30,15 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 /**
  * Opens the store of a command, with or without running servers, and migrates its schema. Its transactions and
  * those of the servers run one after the other; servers see its changes within a second.
- * @param options.create whether to create the store if there is none
  * @returns undefined if there is none and it is not to be created
  */
 export async function openDatabase(
   url: string,
-  { create }: { create: boolean },
+  options: OpenDatabaseOptions,
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
   return isFile(url)
-    ? await openSqliteDatabase(sqlitePath(url), { create })
-    : await openPostgresDatabase(url, { create })
+    ? await openSqliteDatabase(sqlitePath(url), options)
+    : await openPostgresDatabase(url, options)
 }
 
 /**

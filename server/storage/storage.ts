@@ -3,6 +3,7 @@ import type { Database, Reading, ReadingDatabase } from './database.ts'
 import type { EventStore } from './events/event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
 import type { Arrived } from './lists/arrived-customers.ts'
+import type { BegunMigration } from './migrate.ts'
 import type { RefusalLimits } from './refusals/refusal-bounds.ts'
 import type { RefusalStatistics, RefusalStore } from './refusals/refusals.ts'
 import type { RemovalStore } from './removals/removal-store.ts'
@@ -13,6 +14,10 @@ export type StorageOptions = {
   url: string
   /** Milliseconds since 1970. */
   now: () => number
+  /** Called when a migration of an existing store begins. It may take long. */
+  onMigration?: (begun: BegunMigration) => void
+  /** Called when the store works, but not as well as it should, with what to change. */
+  onAdvice?: (advice: string) => void
   /** Called when a transaction here may have changed service keys, before its caller gets the answer. */
   onKeyChange: () => void
   /** Called when another program may have committed: anything may have changed. */
@@ -36,6 +41,12 @@ export type StorageOptions = {
   erasuresFile?: string | undefined
   /** Called when a removal fails. It is retried. */
   onRemovalFailure?: (error: Error) => void
+}
+
+/** How a command opens a store. */
+export type OpenDatabaseOptions = Pick<StorageOptions, 'onMigration'> & {
+  /** Whether to create the store if there is none. */
+  create: boolean
 }
 
 /** Writes that were committed in one transaction. */

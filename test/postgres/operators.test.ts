@@ -1,14 +1,21 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { Servers } from '../../server/storage/postgres/connection/connection.ts'
+import { Pool, runOn } from '../../server/storage/postgres/connection/pool.ts'
+import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
+import { migrations } from '../../server/storage/postgres/migrations/index.ts'
+import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { runCairn, spawnCairn } from '../command.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
+import { signUp } from '../people.ts'
 import { newDatabase } from './databases.ts'
 import { ownServer } from './own-server.ts'
 import { postgresUrl } from './server.ts'
@@ -50,6 +57,125 @@ describe('a role that may not create tables', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },
   )
+})
+
+/** The statements of deploy/postgres.md for a role that owns nothing. */
+function grants(): string[] {
+  const guide = readFileSync('deploy/postgres.md', 'utf8')
+  const [, section = ''] = guide.split('## A role that owns nothing')
+  const [, statements = ''] = /```sql\n(.*?)```/s.exec(section) ?? []
+  return statements.split(';\n').filter(Boolean)
+}
+
+describe('a role that only reads and writes rows', () => {
+  it('is enough for a server, with the GRANT statements of deploy/postgres.md', async () => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    await runSql(owner, 'CREATE ROLE cairn_server LOGIN')
+    await runSql(owner, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+    expect(grants()).toHaveLength(5)
+    await runSql(owner, ...grants())
+    const migrated = await runCairn(['migrate'], { environment: { DATABASE_URL: owner } })
+    expect(migrated).toMatchObject({ code: 0, stderr: '' })
+
+    const databaseUrl = `postgres://cairn_server@localhost/postgres?host=${encodeURIComponent(server.folder)}`
+    let now_ms = Date.parse('2026-03-15T12:00:00Z')
+    const cairn = await startCairnForTest({ databaseUrl, now: () => now_ms })
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, journey_id } = workspace
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+    const { response } = await client.createEvents({
+      body: { events: [event, { ...event, customer_id: 'x' }] },
+    })
+    expect(response.status).toBe(200)
+    await expect
+      .poll(async () => (await client.getJourneyReport({ path: { journey_id } })).data?.enrolled)
+      .toBe(1)
+    expect((await client.getActivity()).response.status).toBe(200)
+    expect((await client.listRefusals()).data?.data).toHaveLength(1)
+    const { customer_id } = event
+    expect((await client.eraseCustomer({ path: { customer_id } })).response.ok).toBe(true)
+    await expect.poll(async () => (await client.listEvents()).data?.data).toEqual([])
+    await client.archiveJourney({ path: { journey_id } })
+    const administration = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+    const removed = await administration.removeJourney({ path: { journey_id }, body: { name: 'Onboarding' } })
+    expect(removed.error).toBeUndefined()
+    await cairn.stop()
+
+    // Later it needs partitions of its own, and drops those that are empty.
+    now_ms = Date.parse('2026-12-15T12:00:00Z')
+    await startCairnForTest({ databaseUrl, now: () => now_ms })
+    const servers = new Servers(readAddress(databaseUrl))
+    const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 10_000 })
+    await vi.waitFor(async () => {
+      await dropEmptyPartitions(pool)
+      const names = await runSql(
+        owner,
+        "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname < 'events_2026_06'",
+      )
+      expect(names).toEqual([])
+    }, withPatience)
+    await expect(runOn(pool, "SELECT make_events_partition('events_2026_13')")).rejects.toThrow(
+      "'events_2026_13' is not the name of a partition of events",
+    )
+    await expect(runOn(pool, "SELECT drop_empty_events_partition('customers')")).rejects.toThrow(
+      "'customers' is not the name of a partition of events",
+    )
+    await pool.close()
+  })
+})
+
+describe('a limit of connections below what a server may need', () => {
+  it.each([
+    ['ALTER ROLE cairn CONNECTION LIMIT 8', /^The role cairn allows 8 connections/],
+    ['ALTER DATABASE postgres CONNECTION LIMIT 20', /^The database postgres allows 20 connections/],
+    [undefined, undefined],
+  ])('is in the log: %s', async (statement, told) => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    await runSql(owner, 'CREATE ROLE cairn LOGIN', 'GRANT CREATE ON SCHEMA public TO cairn')
+    if (statement) await runSql(owner, statement)
+    const databaseUrl = `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`
+    const cairn = await startCairnForTest({ databaseUrl })
+    const advice = cairn.log.map(({ msg }) => String(msg)).filter((msg) => msg.includes('connections'))
+    if (told) expect(advice).toEqual([expect.stringMatching(told)])
+    else expect(advice).toEqual([])
+    if (told) expect(advice[0]).toContain(`this server may need ${CONNECTIONS}`)
+  })
+})
+
+describe('a migration of an existing store', () => {
+  it('is told as it begins, and what was done before one that fails stays done', async () => {
+    const databaseUrl = await newDatabase('template1')
+    const environment = { DATABASE_URL: databaseUrl }
+    const names = Object.keys(migrations)
+    const { '0001-first': first, '0002-event-counts': second } = migrations
+    if (!first || !second) throw new Error('there are other migrations')
+    const released = { '0001-first': first, '0002-event-counts': second }
+    await migrateDatabase(new Servers(readAddress(databaseUrl)), { released })
+    // A table in the way of the fifth.
+    await runSql(databaseUrl, 'CREATE TABLE refusals (in_the_way integer)')
+    const failed = await runCairn(['migrate'], { environment })
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain('relation "refusals" already exists')
+    const told = (from: number, to: number) =>
+      names
+        .slice(from, to)
+        .map((name, index) => `Migration ${from + index + 1} of ${names.length}: ${name}\n`)
+        .join('')
+    expect(failed.stdout).toBe(told(2, 5))
+    const applied = async () =>
+      (await runSql(databaseUrl, 'SELECT name FROM kysely_migration ORDER BY name')).map(({ name }) => name)
+    expect(await applied()).toEqual(names.slice(0, 4))
+
+    await runSql(databaseUrl, 'DROP TABLE refusals')
+    const cairn = await startCairnForTest({ databaseUrl })
+    expect(await applied()).toEqual(names)
+    const lines = cairn.log.filter(({ msg }) => msg === 'migrating the store')
+    expect(lines.map(({ name }) => name)).toEqual(names.slice(4))
+    const again = await runCairn(['migrate'], { environment })
+    expect(again).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' })
+  })
 })
 
 describe('a role and a database whose names a URL may have to encode', () => {

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { type Kysely, sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Servers } from '../../server/storage/postgres/connection/connection.ts'
@@ -37,7 +38,7 @@ async function migratedDatabase(): Promise<string> {
 }
 
 async function migrate(url: string, released = migrations) {
-  await migrateDatabase(new Servers(readAddress(url)), released)
+  await migrateDatabase(new Servers(readAddress(url)), { released })
 }
 
 beforeAll(async () => {
@@ -143,14 +144,23 @@ describe('the schema', () => {
     )
   })
 
-  it('is complete or absent if a migration fails', async () => {
+  it('has nothing of a migration that fails, and all of those before it', async () => {
     const empty = await newDatabase('template1')
     const failing = {
       ...migrations,
-      '9999-failing': async () => ({ up: () => Promise.reject(new Error('a migration that fails')) }),
+      '9999-failing': async () => ({
+        async up(db: Kysely<unknown>) {
+          await sql`CREATE TABLE half (done integer)`.execute(db)
+          throw new Error('a migration that fails')
+        },
+      }),
     }
     await expect(migrate(empty, failing)).rejects.toThrow('a migration that fails')
-    expect(await runSql(empty, "SELECT relname FROM pg_class WHERE relname = 'people'")).toEqual([])
+    const tables = "SELECT relname FROM pg_class WHERE relname IN ('people', 'half')"
+    expect(await runSql(empty, tables)).toEqual([{ relname: 'people' }])
+    expect(await runSql(empty, 'SELECT name FROM kysely_migration ORDER BY name')).toEqual(
+      Object.keys(migrations).map((name) => ({ name })),
+    )
   })
 
   it('is served by the previous version while servers are replaced', async () => {

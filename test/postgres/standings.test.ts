@@ -408,7 +408,7 @@ describe('a store from before standings', () => {
     const databaseUrl = await newDatabase('template1')
     const { '0001-first': first } = migrations
     if (!first) throw new Error('no first migration')
-    await migrateDatabase(new Servers(readAddress(databaseUrl)), { '0001-first': first })
+    await migrateDatabase(new Servers(readAddress(databaseUrl)), { released: { '0001-first': first } })
     const [workspace_id, journey_id] = [newId('wsp'), newId('jrn')]
     // More events of all customers than one statement reads.
     const customers = Array.from({ length: 20 }, () => newId('cus'))

@@ -1,5 +1,5 @@
 import { Kysely } from 'kysely'
-import { type Migrations, migrate } from '../migrate.ts'
+import { type BegunMigration, type Migrations, migrate } from '../migrate.ts'
 import type { Servers } from './connection/connection.ts'
 import { Pool } from './connection/pool.ts'
 import { PoolDialect } from './dialect.ts'
@@ -8,14 +8,19 @@ import { migrations } from './migrations/index.ts'
 /** Timeout of a migration, which may take long and wait for another one. */
 const STATEMENT_MS = 3_600_000
 
-/** Migrates the schema of a database; creates it if there is none. */
-export async function migrateDatabase(servers: Servers, released: Migrations = migrations): Promise<void> {
+type MigrateOptions = { released?: Migrations; onBegin?: ((begun: BegunMigration) => void) | undefined }
+
+/** Migrates the schema of a database; creates it if there is none. See `migrate`. */
+export async function migrateDatabase(
+  servers: Servers,
+  { released = migrations, onBegin }: MigrateOptions = {},
+): Promise<void> {
   const pool = new Pool({ servers, most: 1, mostWaiting: 1, statement_ms: STATEMENT_MS })
   try {
     if (isUpToDate(await appliedMigrations(pool), released)) return
     const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
     const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool } }) })
-    await migrate(db, released)
+    await migrate(db, released, onBegin)
   } finally {
     await pool.close()
   }

@@ -8,11 +8,12 @@ import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
-import type { Storage, StorageOptions } from '../storage.ts'
+import type { OpenDatabaseOptions, Storage, StorageOptions } from '../storage.ts'
 import { assertWhole } from '../transfer/unfinished-copy.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
 import { Servers } from './connection/connection.ts'
+import { connectionAdvice } from './connection/connection-limits.ts'
 import { CannotConnect, isRefused, seenFromOutside } from './connection/outages.ts'
 import { Pool, runOn } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
@@ -31,7 +32,7 @@ import {
   removeJourney,
   removeOwn,
 } from './removals/postgres-removals.ts'
-import { PostgresStandings } from './standings/postgres-standings.ts'
+import { PostgresStandings, STANDINGS_CONNECTIONS } from './standings/postgres-standings.ts'
 import { CustomerWriter } from './writer/customer-writer.ts'
 import { EventWriter } from './writer/event-writer.ts'
 import { WritableProbe } from './writer/writable-probe.ts'
@@ -55,15 +56,19 @@ const POOLS = {
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
 } as const
 
+/** The most connections of a process. Each purpose keeps its own, so that with fewer one of them would wait forever. */
+const CONNECTIONS = Object.values(POOLS).reduce((sum, { most }) => sum + most, STANDINGS_CONNECTIONS)
+
 /** Interval in which partitions for the next months are created. */
 const PARTITIONS_MS = 3_600_000
 
 /** Opens the store of a serving process, of which there may be many on one database. */
 export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onKeyChange, onOutsideChange, onGroup = () => {}, onIndexingFailure = () => {} } = options
+  const { now, onKeyChange, onOutsideChange, onAdvice = () => {} } = options
+  const { onGroup = () => {}, onIndexingFailure = () => {} } = options
   const journal = options.erasuresFile === undefined ? undefined : new ErasureJournal(options.erasuresFile)
   const servers = new Servers(readAddress(url))
-  await explained(migrateDatabase(servers))
+  await explained(migrateDatabase(servers, { onBegin: options.onMigration }))
   const pool = (name: keyof typeof POOLS) => new Pool({ servers, ...POOLS[name] })
   const pools = {
     lookUps: pool('lookUps'),
@@ -79,6 +84,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     await Promise.all(Object.values(pools).map((pool) => pool.close()))
     throw error
   })
+  const advice = await connectionAdvice(pools.lookUps, CONNECTIONS)
+  if (advice !== undefined) onAdvice(advice)
   const partitions = setInterval(() => {
     // A failure is retried in an hour; until then there is the default partition, and an empty one may stay.
     makePartitions(pools.transactions, now()).catch(() => {})
@@ -229,7 +236,7 @@ function databaseOn({ lookUps, transactions: pool }: Opening['pools']): Database
  */
 export async function openPostgresDatabase(
   url: string,
-  { create }: { create: boolean },
+  { create, onMigration }: OpenDatabaseOptions,
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
   const servers = new Servers(readAddress(url))
   const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: POOLS.transactions.statement_ms })
@@ -240,7 +247,7 @@ export async function openPostgresDatabase(
       await close()
       return undefined
     }
-    if (!isUpToDate(done)) await explained(migrateDatabase(servers))
+    if (!isUpToDate(done)) await explained(migrateDatabase(servers, { onBegin: onMigration }))
   } catch (error) {
     await close()
     throw error
@@ -270,7 +277,9 @@ const SEARCH_PATH =
 
 /** Advice if the tables cannot be created or found, by PostgreSQL's error code. */
 const ADVICE: Record<string, string> = {
-  '42501': 'As the owner of the schema, run GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
+  '42501':
+    'As the owner of the schema, run GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names. Or let another role ' +
+    'own the tables: see “A role that owns nothing” in the guide “Running on PostgreSQL”',
   '3F000': SEARCH_PATH,
   '42P01': SEARCH_PATH,
 }

@@ -1,8 +1,9 @@
+import type { BegunMigration } from '../migrate.ts'
 import { type Connection, openReadable, openWritable } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
-/** Creates the file if it does not exist, and migrates its schema. */
-export async function migrateFile(path: string): Promise<void> {
+/** Creates the file if it does not exist, and migrates its schema. See `migrate`. */
+export async function migrateFile(path: string, onBegin?: (begun: BegunMigration) => void): Promise<void> {
   if (isUpToDate(path)) return
   // Loaded on demand: most starts have nothing to migrate, and loading takes a tenth of a start.
   const [{ Kysely }, { migrate }, { LocalDialect }] = await Promise.all([
@@ -13,7 +14,7 @@ export async function migrateFile(path: string): Promise<void> {
   const database = openWritable(path, { create: true })
   const db = new Kysely<unknown>({ dialect: new LocalDialect({ database }) })
   try {
-    await migrate(db, migrations)
+    await migrate(db, migrations, onBegin)
   } finally {
     await db.destroy()
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Database } from '../database.ts'
+import type { OpenDatabaseOptions } from '../storage.ts'
 import { assertServedPath, openWritable } from './connection.ts'
 import { LocalDialect } from './local-dialect.ts'
 import { migrateFile } from './migrate-file.ts'
@@ -13,11 +14,11 @@ import { migrateFile } from './migrate-file.ts'
  */
 export async function openSqliteDatabase(
   path: string,
-  { create }: { create: boolean },
+  { create, onMigration }: OpenDatabaseOptions,
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
   if (!create && !existsSync(path)) return undefined
   assertServedPath(path)
-  await migrateFile(path)
+  await migrateFile(path, onMigration)
   const database = openWritable(path, { create: false })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
   return { db, close: () => db.destroy() }

@@ -30,7 +30,7 @@ import { WriteScheduler } from './writer/write-scheduler.ts'
 
 /** Opens the store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onKeyChange, onOutsideChange, onDeath } = options
+  const { now, onMigration, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
   const {
     refusalLimits = DEFAULT_LIMITS,
@@ -44,7 +44,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     groups += 1
     onGroup(group)
   }
-  const told = { onOutsideChange, onDeath, onGroup: counted, onIndexingFailure, onDisk }
+  const told = { onMigration, onOutsideChange, onDeath, onGroup: counted, onIndexingFailure, onDisk }
   const scheduler = await WriteScheduler.open({ path, ring, now, ...told })
   // After the readers, so that work that is not urgent waits for their threads to start.
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {

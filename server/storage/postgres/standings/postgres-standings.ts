@@ -8,13 +8,19 @@ import type { ActivityQuery, StandingsThreadData } from './standings-thread.ts'
 /** Maximum concurrent reports. */
 const READERS = 2
 
+/** One connection follows; another one lets reports catch up beside it. */
+const FOLLOWERS = 2
+
+/** The most connections of the thread. */
+export const STANDINGS_CONNECTIONS = READERS + FOLLOWERS
+
 /**
  * The standings of a database, updated and read by a thread of each serving process, which sums up event counts too.
  */
 export class PostgresStandings extends ThreadStandings<ActivityQuery> {
   constructor(options: { url: string; now: () => number; onFailure: (error: Error) => void }) {
     const { url, now, onFailure } = options
-    const workerData: StandingsThreadData = { url, readers: READERS }
+    const workerData: StandingsThreadData = { url, readers: READERS, followers: FOLLOWERS }
     const start = () => startThread(threadModule('standings-thread', import.meta.url), { workerData })
     super({ start, readers: READERS, now, onFailure })
   }

@@ -23,6 +23,8 @@ export type StandingsThreadData = {
   url: string
   /** Maximum concurrent reports. */
   readers: number
+  /** Maximum connections for applying arrivals. */
+  followers: number
 }
 
 /** Additional queries for the thread, because they keep a processor busy for long. */
@@ -46,9 +48,8 @@ const CATCH_UP_MS = 200
 /** Polling interval while another process applies the arrivals. */
 const BUSY_MS = 20
 
-/** One connection follows; another one lets reports catch up beside it. */
 const POOLS = {
-  following: { most: 2, mostWaiting: 10, statement_ms: 60_000 },
+  following: { mostWaiting: 10, statement_ms: 60_000 },
   reading: { mostWaiting: 10, statement_ms: 6_000 },
 } as const
 
@@ -59,7 +60,7 @@ const data: StandingsThreadData = workerData
 if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
 
 const servers = new Servers(readAddress(data.url))
-const following = new Pool({ servers, ...POOLS.following })
+const following = new Pool({ servers, most: data.followers, ...POOLS.following })
 const reading = new Pool({ servers, most: data.readers, ...POOLS.reading })
 const follower = new StandingsFollower(following)
 const snapshots = new StandingsSnapshots(reading)

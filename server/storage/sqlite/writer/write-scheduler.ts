@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import { WriteQueue } from '../../events/write-queue.ts'
+import type { BegunMigration } from '../../migrate.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { CommittedGroup, Disk, StorageStatistics } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
@@ -35,6 +36,7 @@ type WriteSchedulerOptions = {
   /** Where readers look up events that are not indexed yet. */
   ring: MemtableRing
   now: () => number
+  onMigration: ((begun: BegunMigration) => void) | undefined
   onOutsideChange: () => void
   onDeath: (error: Error) => void
   onGroup: (group: CommittedGroup) => void
@@ -224,6 +226,7 @@ export class WriteScheduler {
 
   #hear(reply: WriterReply) {
     if (reply.kind === 'changed-outside') this.#options.onOutsideChange()
+    else if (reply.kind === 'migrating') this.#options.onMigration?.(reply.begun)
     else if (reply.kind === 'indexed') this.#indexed(reply.indexing)
     else if (reply.kind === 'disk') this.#diskSeen(reply.disk)
     else this.#answer?.resolve(reply)

@@ -3,6 +3,7 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, workerData } from 'node:worker_threads'
+import type { BegunMigration } from '../../migrate.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
 import { assertWhole } from '../../transfer/unfinished-copy.ts'
@@ -25,6 +26,7 @@ export type WriterRequest =
   | { kind: 'close' }
 
 export type WriterReply =
+  | { kind: 'migrating'; begun: BegunMigration }
   | { kind: 'opened' }
   | { kind: 'refused'; message: string }
   | { kind: 'group'; results: Packed; unindexedEvents: number }
@@ -66,7 +68,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       const advice = 'Stop it, or give this one another DATABASE_URL.'
       throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
     }
-    await migrateFile(path)
+    await migrateFile(path, (begun) => say({ kind: 'migrating', begun }))
     const reading = openReadable(path)
     await assertWhole(path, (table) => hasTable(reading, table)).finally(() => reading.close())
     writing = new WritingConnection(path, new MemtableRing(ring))
