@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
 
 const HOUR_MS = 3_600_000
 

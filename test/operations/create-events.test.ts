@@ -2,9 +2,9 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { refusal, send } from '../http/requests.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { refusal, send } from '../fixtures/requests.ts'
 
 const MOST = 1000
 const EVENT_BYTES = 64 * 1024

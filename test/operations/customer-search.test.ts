@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { connectTo } from '../storage/store.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { connectTo } from '../fixtures/store.ts'
 
 let cairn: Cairn
 

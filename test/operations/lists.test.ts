@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { inStore } from '../../server/cli/store.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { addMember, newPerson, signUp } from '../people.ts'
-import { customerInJourney, initialize } from './customer.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { addMember, newPerson, signUp } from '../fixtures/people.ts'
 
 let cairn: Cairn
 

@@ -5,7 +5,8 @@ import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertMember } from '../../server/storage/tables/members.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import {
   addMember,
   browser,
@@ -15,8 +16,7 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
-import { initialize } from './customer.ts'
+} from '../fixtures/people.ts'
 
 let cairn: Cairn
 

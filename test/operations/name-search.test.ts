@@ -2,9 +2,9 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { createKey } from '../http/service-keys.ts'
-import { addMember, newPerson, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { addMember, newPerson, signUp } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 let cairn: Cairn
 

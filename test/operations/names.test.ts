@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { isVisible } from '../../admin/parts/visible-name.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { isGivenName } from '../../server/domain/names.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { contractDocument } from '../contract/document.ts'
-import { signUp } from '../people.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { contractDocument } from '../fixtures/contract/document.ts'
+import { signUp } from '../fixtures/people.ts'
 
 let cairn: Cairn
 

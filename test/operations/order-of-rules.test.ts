@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 const dry = { dry_run: true }
 const FUTURE = '9999-01-01T00:00:00Z'

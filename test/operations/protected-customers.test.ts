@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { insertServiceKey } from '../../server/storage/tables/service-keys.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { inStore } from '../in-store.ts'
-import { withPatience } from '../patience.ts'
-import { signUp } from '../people.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { signUp } from '../fixtures/people.ts'
 
 const NO_CUSTOMER = `cus_${'0'.repeat(26)}`
 

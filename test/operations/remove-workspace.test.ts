@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { inStore } from '../in-store.ts'
-import { withPatience } from '../patience.ts'
-import { addMember, type SignedUp, signUp } from '../people.ts'
-import { rowsOfWorkspace } from '../storage/rows-of-workspace.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { addMember, type SignedUp, signUp } from '../fixtures/people.ts'
+import { rowsOfWorkspace } from '../fixtures/rows-of-workspace.ts'
 import { settled } from './settled.ts'
 
 let cairn: Cairn

@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { settled } from './settled.ts'
 
 let cairn: Cairn

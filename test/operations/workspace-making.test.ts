@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { addMember, type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { addMember, type SignedUp, signUp } from '../fixtures/people.ts'
 
 let cairn: Cairn
 

@@ -2,8 +2,8 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { operationPaths } from '../../generated/operations.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
 
 type Victim = Awaited<ReturnType<typeof customerInJourney>>
 type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
