@@ -9,6 +9,7 @@ const query = { dry_run: true }
 const NO_CUSTOMER = `cus_${'0'.repeat(26)}`
 const NO_EVENT = `evt_${'0'.repeat(26)}`
 
+/** A server of its own, because the tests compare all of its metrics. */
 let cairn: Cairn
 
 beforeAll(async () => {

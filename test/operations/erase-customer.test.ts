@@ -8,6 +8,7 @@ import { signUp } from '../fixtures/people.ts'
 import { storedText } from '../fixtures/store.ts'
 import { settled } from './settled.ts'
 
+/** A server of its own, because the tests search the bytes of the whole store. */
 let cairn: Cairn
 
 beforeAll(async () => {

@@ -11,6 +11,7 @@ import { exported, pausedExport } from '../fixtures/exported.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { browser, newMember, signIn, signUp } from '../fixtures/people.ts'
 
+/** A server of its own, because the tests read its log. */
 let cairn: Cairn
 
 beforeAll(async () => {
