@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { processEnvironment } from './server/config.ts'
-import { withPatience } from './test/patience.ts'
-import { installedPrograms } from './test/postgres/programs.ts'
-import { type TestFile, testFiles } from './test/test-files.ts'
+import { withPatience } from './test/fixtures/patience.ts'
+import { installedPrograms } from './test/fixtures/postgres/programs.ts'
+import { type TestFile, testFiles } from './test/setup/test-files.ts'
 
 const coverage = 'test/contract/coverage.test.ts'
 
@@ -20,7 +20,7 @@ const resolve = {
   alias: [
     {
       find: /.*\/thread-module\.ts$/,
-      replacement: fileURLToPath(new URL('test/built-threads.ts', import.meta.url)),
+      replacement: fileURLToPath(new URL('test/setup/built-threads.ts', import.meta.url)),
     },
   ],
 }
@@ -30,7 +30,7 @@ const files = testFiles('test').filter(({ path }) => path !== coverage)
 
 const setupFiles = [
   'test/contract/record-replies.ts',
-  'test/seeded-cases.ts',
+  'test/setup/seeded-cases.ts',
   'test/times/record-processor-time.ts',
 ]
 
@@ -83,7 +83,12 @@ export default defineConfig({
   test: {
     // Each waits a quarter of its time: for a disk, a browser, a process of its own.
     maxWorkers: availableParallelism() + 1,
-    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/seed.ts', 'test/build.js'],
+    globalSetup: [
+      'test/setup/run-folder.ts',
+      'test/contract/records-folder.ts',
+      'test/setup/seed.ts',
+      'test/setup/build.js',
+    ],
     projects: [
       ...sqlite,
       ...(hasPostgres() ? postgres : []),

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../server/config.ts'
-import { type Cairn, startCairn, startCairnForTest } from './cairn.ts'
-import { runCairn } from './command.ts'
-import { browser, newEmail, OWN_PAGE } from './people.ts'
+import { type Cairn, startCairn, startCairnForTest } from './fixtures/cairn.ts'
+import { runCairn } from './fixtures/command.ts'
+import { browser, newEmail, OWN_PAGE } from './fixtures/people.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync('README.md', 'utf8')

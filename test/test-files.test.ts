@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from './cairn.ts'
-import { testFiles } from './test-files.ts'
+import { temporaryFolder } from './fixtures/cairn.ts'
+import { testFiles } from './setup/test-files.ts'
 
 /** The declaration of a file that begins with these lines. */
 function declaredBy(...lines: string[]) {

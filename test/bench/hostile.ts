@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { createKey } from '../http/service-keys.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 import { BATCH_EVENTS } from './data.ts'
 import type { HostileJob, Keys, Tallies } from './hostile-callers.ts'
 import { restartCairn, runLoad, runProgram, type Server } from './processes.ts'

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3'
 import { processEnvironment } from '../../server/config.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { freePort } from '../free-port.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { type Breadth, type Subject, WIDE_JOURNEYS, WIDE_WORKSPACES } from './data.ts'
 import type { Job, Result } from './load.ts'
 

@@ -10,10 +10,16 @@ import manifest from '../../package.json' with { type: 'json' }
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
-import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { freePort } from '../free-port.ts'
-import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../people.ts'
+import {
+  type Cairn,
+  startCairn,
+  startCairnForTest,
+  temporaryFolder,
+  type Workspace,
+} from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { freePort } from '../fixtures/free-port.ts'
+import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { expectLayersUncovered, inspectLayers } from './layers.ts'

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { browser, OWN_PAGE, type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { browser, OWN_PAGE, type SignedUp, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

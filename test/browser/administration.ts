@@ -9,7 +9,7 @@ import type {
 } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import type { SignedIn } from '../people.ts'
+import type { SignedIn } from '../fixtures/people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
 import { expectLayersUncovered } from './layers.ts'

@@ -2,9 +2,9 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

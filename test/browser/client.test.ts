@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TrackedEvent, Tracker, TrackerOptions } from '../../client/index.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { createKey } from '../http/service-keys.ts'
-import { bundleForBrowser } from './bundle.ts'
+import { bundleForBrowser } from '../fixtures/bundle.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 import { sharedChromium } from './chromium.ts'
 
 declare global {

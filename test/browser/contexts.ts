@@ -1,5 +1,5 @@
 import type { BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
-import { withPatience } from '../patience.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import { sharedChromium } from './chromium.ts'
 
 /** Defaults for all pages of the interface. */

@@ -8,14 +8,20 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairnForTest, temporaryFolder, unmadeStore, type Workspace } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { initialize } from '../operations/customer.ts'
-import { installPackage, writeIn } from '../package/installation.ts'
-import { withPatience } from '../patience.ts'
-import { signUp } from '../people.ts'
+import { bundleForBrowser } from '../fixtures/bundle.ts'
+import {
+  type Cairn,
+  startCairnForTest,
+  temporaryFolder,
+  unmadeStore,
+  type Workspace,
+} from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { installPackage, writeIn } from '../fixtures/installation.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { bundleForBrowser } from './bundle.ts'
 import { heading, screenPath } from './screens.ts'
 
 const run = promisify(execFile)

@@ -3,8 +3,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

@@ -3,9 +3,9 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { initialize } from '../operations/customer.ts'
-import { newMember, type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { newMember, type SignedUp, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 

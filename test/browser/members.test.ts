@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import {
   addMember,
   browser,
@@ -13,7 +13,7 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
+} from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath } from './screens.ts'
 

@@ -3,9 +3,9 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { newEmail, type SignedUp, signUp } from '../people.ts'
-import { connect } from '../storage/sqlite/file-store.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { connect } from '../fixtures/file-store.ts'
+import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

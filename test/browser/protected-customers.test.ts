@@ -1,7 +1,7 @@
 // engines: sqlite (the interface is the same on either engine)
 import { expect, it } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { signUp } from '../people.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 

@@ -2,8 +2,8 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

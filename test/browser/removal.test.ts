@@ -2,9 +2,9 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient } from '../../client/person.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { initialize } from '../operations/customer.ts'
-import { addMember, newMember, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { addMember, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import type { Person } from '../people.ts'
+import type { Person } from '../fixtures/people.ts'
 
 /** Returns the path of a workspace's screen below /admin: `/w/wsp_…/members`. */
 export function screenPath({ workspace_id }: { workspace_id: string }, screen: string): string {

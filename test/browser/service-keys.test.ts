@@ -3,9 +3,9 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { createKey } from '../http/service-keys.ts'
-import { type SignedUp, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

@@ -4,8 +4,16 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { newEmail, newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import {
+  newEmail,
+  newMember,
+  newPerson,
+  type Person,
+  type SignedUp,
+  signIn,
+  signUp,
+} from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { chooseFromPersonMenu, comeBackTo, heading, screenPath, sendSignIn, signInDialog } from './screens.ts'
 

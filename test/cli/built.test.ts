@@ -3,7 +3,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
 
 // JavaScript, which has no types: it is read by every Node.
 const { isBuilt }: { isBuilt(file: string, sources: readonly string[]): boolean } = await import(

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../server/config.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { cairnFile, runCairn, startCommand } from '../fixtures/command.ts'
 
 const COMMANDS = [
   'serve',

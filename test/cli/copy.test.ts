@@ -1,10 +1,10 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it, vi } from 'vitest'
-import { startCairn, unmadeStore } from '../cairn.ts'
-import { spawnCairn } from '../command.ts'
-import { withPatience } from '../patience.ts'
-import { copy, expectSameCopy, filled, seen } from './copied-store.ts'
+import { startCairn, unmadeStore } from '../fixtures/cairn.ts'
+import { spawnCairn } from '../fixtures/command.ts'
+import { copy, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 describe('cairn copy', () => {
   it('copies a whole store, so that no caller notices', async () => {

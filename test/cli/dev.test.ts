@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../client/index.ts'
 import { readable } from '../../server/cli/request-lines.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { spawnCairn } from '../command.ts'
-import { withPatience } from '../patience.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { spawnCairn } from '../fixtures/command.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 /** Starts `cairn dev ARGS`, with a temporary folder of its own. */
 function startDev(...args: string[]) {

@@ -16,10 +16,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
-import { runCairn, spawnCairn } from '../command.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
+import { type Cairn, startCairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 let cairn: Cairn
 

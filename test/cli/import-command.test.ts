@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { cairnFile, runCairn, startCommand } from '../command.ts'
-import { freePort } from '../free-port.ts'
-import { withPatience } from '../patience.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { cairnFile, runCairn, startCommand } from '../fixtures/command.ts'
+import { freePort } from '../fixtures/free-port.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import {
   importerOf,
   listAll,

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { startChildServerWithCustomer } from '../child-server.ts'
-import { withPatience } from '../patience.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import {
   importerOf,
   listAll,

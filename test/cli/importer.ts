@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
-import { type Command, runCairn, spawnCairn } from '../command.ts'
-import { withPatience } from '../patience.ts'
+import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
+import { type Command, runCairn, spawnCairn } from '../fixtures/command.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
 

@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { cairnFile, runCairn, spawnCairn, startCommand } from '../command.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../fixtures/command.ts'
 
 const JSON_LINE =
   /^\{"workspace_id":"wsp_.{26}","journey_id":"jrn_.{26}","secret_key":"sk_.{49}","publishable_key":"pk_.{49}"\}\n$/

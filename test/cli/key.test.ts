@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, newStore, startCairn, startCairnForTest, unmadeStore } from '../cairn.ts'
-import { runCairn, spawnCairn } from '../command.ts'
-import { engine } from '../engine.ts'
-import { storedText } from '../storage/store.ts'
+import { type Cairn, newStore, startCairn, startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { engine } from '../fixtures/engine.ts'
+import { storedText } from '../fixtures/store.ts'
 
 type Workspace = Awaited<ReturnType<typeof newWorkspace>>
 

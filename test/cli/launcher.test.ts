@@ -3,7 +3,7 @@
 import { copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, inject, it } from 'vitest'
-import { startCommand } from '../command.ts'
+import { startCommand } from '../fixtures/command.ts'
 
 // The program prints which one it is; the file that people run chooses between them.
 const folder = join(inject('run').folder, 'launched')

@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest'
-import { startCairnForTest, unmadeStore } from '../cairn.ts'
-import { runCairn, spawnCairn } from '../command.ts'
+import { startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
 
 describe('cairn migrate', () => {
   it('creates an empty store, which a server then serves', async () => {

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { expectMoved } from './moved-workspace.ts'
+import { startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { expectMoved } from '../fixtures/moved-workspace.ts'
 
 it('a workspace that is exported and imported into another is the same, with a table of new identifiers', async () => {
   const cairn = await startCairnForTest()

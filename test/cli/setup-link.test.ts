@@ -4,11 +4,11 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { runCairn, spawnCairn } from '../command.ts'
-import { withPatience } from '../patience.ts'
-import { OWN_PAGE, signUp } from '../people.ts'
+import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { OWN_PAGE, signUp } from '../fixtures/people.ts'
 
 function setupLink(databaseUrl: string, args: string[] = [], environment: Record<string, string> = {}) {
   return runCairn(['setup-link', ...args], { environment: { DATABASE_URL: databaseUrl, ...environment } })

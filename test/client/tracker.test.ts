@@ -9,7 +9,7 @@ import {
   type TrackerOptions,
   UnexpectedResponseError,
 } from '../../client/index.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 import { type Answer, html, json, problem, reset, silence, startScriptedServer } from './scripted-server.ts'
 
 const customer = {

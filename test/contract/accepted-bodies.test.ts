@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { loadContract } from '../../server/contract.ts'
 import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
 import { Problem } from '../../server/problems.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { settings } from '../fixtures/contract/target.ts'
 import { allowed, broken } from './arbitraries.ts'
-import { operations } from './document.ts'
-import { settings } from './target.ts'
 
 const { routes } = await loadContract(new URL('../../openapi.yaml', import.meta.url))
 const scheduler = new LoopScheduler()

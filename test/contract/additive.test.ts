@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
 import { breakingChanges } from './additive.ts'
 import { copy, type Edit, remove, rename, set } from './edits.ts'
 

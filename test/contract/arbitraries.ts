@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { resolved, type Schema } from './document.ts'
+import { resolved, type Schema } from '../fixtures/contract/document.ts'
 
 /** Long enough to reach limits such as 255, short enough for many requests. */
 const LONGEST = 300

@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { describe, expect, it } from 'vitest'
-import { contractDocument, operations } from './document.ts'
+import { contractDocument, operations } from '../fixtures/contract/document.ts'
 
 type Kinds = Record<string, Record<string, unknown>>
 type Responses = Record<string, Record<string, Record<string, { responses: Record<string, object> }>>>

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
-import { declaredReplies, operations } from './document.ts'
-import { settings } from './target.ts'
+import { declaredReplies, operations } from '../fixtures/contract/document.ts'
+import { settings } from '../fixtures/contract/target.ts'
 
 const declared = operations.flatMap(declaredReplies)
 const recordsFolder = inject('recordsFolder')

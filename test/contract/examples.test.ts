@@ -6,10 +6,11 @@ import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { problems } from '../../server/problems.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import type { Cairn } from '../cairn.ts'
-import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
-import { type ContractOperation, contractDocument, operations } from './document.ts'
-import { assertValid } from './reply-check.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
+import { type ContractOperation, contractDocument, operations } from '../fixtures/contract/document.ts'
+import { assertValid } from '../fixtures/contract/reply-check.ts'
+import { openTarget, type Target } from '../fixtures/contract/target.ts'
+import { addMember, newEmail, newMember, newPerson, signIn } from '../fixtures/people.ts'
 import {
   archivedWorkspace,
   type Caller,
@@ -26,7 +27,6 @@ import {
   type Place,
   pathTo,
 } from './requests.ts'
-import { openTarget, type Target } from './target.ts'
 
 let target: Target
 

@@ -2,10 +2,15 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type ContractOperation,
+  operations,
+  type Parameter,
+  resolved,
+} from '../fixtures/contract/document.ts'
+import { curl, openTarget, type RawRequest, settings, type Target } from '../fixtures/contract/target.ts'
 import { allowed, broken } from './arbitraries.ts'
-import { type ContractOperation, operations, type Parameter, resolved } from './document.ts'
 import { type Caller, callersOf, namedBy, namesFor, newPlace, type Place, pathTo } from './requests.ts'
-import { curl, openTarget, type RawRequest, settings, type Target } from './target.ts'
 
 /** Timeout of every test; with `settings.requests` it grows with their number. */
 const TIMEOUT_MS = 300_000 + settings.requests * 100

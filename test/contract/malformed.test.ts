@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { head, problemOf, sendBytes } from '../http/requests.ts'
-import { operations } from './document.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { head, problemOf, sendBytes } from '../fixtures/requests.ts'
 import { pathTo } from './requests.ts'
 
 /** Requests as bytes that never reach an operation, by name. */

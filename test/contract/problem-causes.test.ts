@@ -6,10 +6,16 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import { engine } from '../engine.ts'
-import { createKey } from '../http/service-keys.ts'
-import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
-import { type ContractOperation, operations, type ShownProblem, shownProblems } from './document.ts'
+import {
+  type ContractOperation,
+  operations,
+  type ShownProblem,
+  shownProblems,
+} from '../fixtures/contract/document.ts'
+import { openTarget, type Target } from '../fixtures/contract/target.ts'
+import { engine } from '../fixtures/engine.ts'
+import { addMember, newEmail, newMember, newPerson, signIn } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 import {
   archivedWorkspace,
   type Caller,
@@ -28,7 +34,6 @@ import {
   sendTo,
   UNKNOWN,
 } from './requests.ts'
-import { openTarget, type Target } from './target.ts'
 
 let target: Target
 

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { requestPart } from '../../server/http/checks/request-part.ts'
-import { contractDocument } from './document.ts'
+import { contractDocument } from '../fixtures/contract/document.ts'
 
 type Document = {
   paths: Record<string, Record<string, { responses: object }>>

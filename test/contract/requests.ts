@@ -2,11 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { makeSetupLink } from '../../server/setup-link.ts'
 import { insertMember } from '../../server/storage/tables/members.ts'
 import { updateArchived, workspaceName } from '../../server/storage/tables/workspaces.ts'
-import type { Cairn, Workspace } from '../cairn.ts'
-import { inStore } from '../in-store.ts'
-import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn } from '../people.ts'
-import { type ContractOperation, operations, type Role, resolved, type Schema } from './document.ts'
-import { type RawRequest, type Send, settings, type Target } from './target.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import {
+  type ContractOperation,
+  operations,
+  type Role,
+  resolved,
+  type Schema,
+} from '../fixtures/contract/document.ts'
+import { type RawRequest, type Send, settings, type Target } from '../fixtures/contract/target.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn } from '../fixtures/people.ts'
 
 /** The sender of a request: a secret key, a signed-in owner, or a page without a credential. */
 export type Caller = 'key' | 'person' | 'nobody'

@@ -1,10 +1,10 @@
 // engines: sqlite (a role is checked before the store is asked for more than the key)
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newMember, signIn } from '../people.ts'
-import { type ContractOperation, contractDocument, operations } from './document.ts'
+import { type ContractOperation, contractDocument, operations } from '../fixtures/contract/document.ts'
+import { openTarget, type Target } from '../fixtures/contract/target.ts'
+import { newMember, signIn } from '../fixtures/people.ts'
 import { namesFor, newPlace, sendTo } from './requests.ts'
-import { openTarget, type Target } from './target.ts'
 
 const COLUMNS = ['viewer', 'admin', 'owner', 'secret key'] as const
 

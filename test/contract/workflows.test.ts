@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { dump, load } from 'js-yaml'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
-import { newMember, signIn } from '../people.ts'
+import { type Cairn, startCairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { newMember, signIn } from '../fixtures/people.ts'
 import { redocly } from './redocly.ts'
 
 type Criterion = { condition: string; type?: 'jsonpath' }

@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { startCairn, temporaryFolder } from '../cairn.ts'
-import { scrape } from '../http/exposition.ts'
-import { customerInJourney } from '../operations/customer.ts'
+import { startCairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { scrape } from '../fixtures/exposition.ts'
 import { hasPrograms, pathOf } from './programs.ts'
 
 type Rules = { groups: { rules: { alert: string; expr: string; for?: string }[] }[] }

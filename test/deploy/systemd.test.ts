@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { temporaryFolder } from '../cairn.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
 import { hasPrograms, pathOf } from './programs.ts'
 
 const unit = readFileSync('deploy/systemd/cairn.service', 'utf8')

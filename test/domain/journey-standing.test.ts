@@ -12,9 +12,9 @@ import {
   type StandingEvent,
   StandingFold,
 } from '../../server/domain/journey-standing.ts'
-import { arrivals, inTime, journeys, key } from '../storage/standings/arbitraries.ts'
-import { type ModelStanding, modelStandings } from '../storage/standings/model.ts'
-import { casesToTry } from '../thoroughness.ts'
+import { arrivals, inTime, journeys, key } from '../fixtures/standings/arbitraries.ts'
+import { type ModelStanding, modelStandings } from '../fixtures/standings/model.ts'
+import { casesToTry } from '../fixtures/thoroughness.ts'
 
 const NAMES = ['one', 'two', 'three', 'four']
 const STEPS = new Map(NAMES.map((name, step) => [name, step]))

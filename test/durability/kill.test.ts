@@ -6,12 +6,18 @@ import { processEnvironment } from '../../server/config.ts'
 import { messageIdText } from '../../server/domain/message-ids.ts'
 import { type ActivityCounts, PERIOD_MS } from '../../server/storage/activity/activity.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
-import { engine } from '../engine.ts'
-import { initialize } from '../operations/customer.ts'
-import { indexFaults } from '../storage/sqlite/run-contents.ts'
-import { type Connection, connectTo, countedActivity, openStoreForTest, readingIn } from '../storage/store.ts'
-import { casesToTry } from '../thoroughness.ts'
+import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { engine } from '../fixtures/engine.ts'
+import { indexFaults } from '../fixtures/run-contents.ts'
+import {
+  type Connection,
+  connectTo,
+  countedActivity,
+  openStoreForTest,
+  readingIn,
+} from '../fixtures/store.ts'
+import { casesToTry } from '../fixtures/thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
 /** Events that were sent together; `ids` once the response has arrived. */

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
-import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
-import { withPatience } from '../patience.ts'
-import { connectTo, holdWrites } from '../storage/store.ts'
+import { type ChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { connectTo, holdWrites } from '../fixtures/store.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -3,9 +3,9 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { initialize } from '../operations/customer.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { initialize } from '../fixtures/customer.ts'
 
 /** Batches in flight at all times. */
 const CONNECTIONS = 12

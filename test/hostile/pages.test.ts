@@ -5,10 +5,10 @@ import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, startCairn, temporaryFolder, type Workspace } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { type SignedUp, signUp } from '../people.ts'
-import { connect } from '../storage/sqlite/file-store.ts'
+import { type Cairn, startCairn, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { connect } from '../fixtures/file-store.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
 
 /** Size limit of a page, from the API contract. */
 const PAGE_BYTES = 1024 * 1024

@@ -1,10 +1,10 @@
 // engines: sqlite (passwords are queued before the store is used)
 
 import { expect, it, vi } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { scrape, sumOf } from '../http/exposition.ts'
-import { withPatience } from '../patience.ts'
-import { newMember, OWN_PAGE } from '../people.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newMember, OWN_PAGE } from '../fixtures/people.ts'
 
 it('lets a known browser sign in while sixty connections from as many networks try passwords', async () => {
   const cairn = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
-import { scrape, sumOf } from '../http/exposition.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { answerOn, openSilently, peakBytes, startTarget } from './target.ts'
 
 const KIB = 1024

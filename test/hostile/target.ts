@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
-import { scrape, sumOf } from '../http/exposition.ts'
+import { type ChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
 
 /** Starts a server in a process of its own, with the flags and limits that operators use. */
 export async function startTarget({ CAIRN_RATE_LIMIT = '500' } = {}) {

@@ -2,8 +2,8 @@
 
 import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
-import { scrape, sumOf } from '../http/exposition.ts'
-import { withPatience } from '../patience.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import { openSilently, peakBytes, startTarget } from './target.ts'
 
 const MIB = 1024 * 1024

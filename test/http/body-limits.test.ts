@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { type ClientRequest, request as startRequest } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { processorTime_ms } from '../processor-time.ts'
-import { chunk, head, openConnection, refusal, send } from './requests.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { processorTime_ms } from '../fixtures/processor-time.ts'
+import { chunk, head, openConnection, refusal, send } from '../fixtures/requests.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -1,11 +1,11 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { operations } from '../contract/document.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { refusal, send } from './requests.ts'
-import { createKey } from './service-keys.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { refusal, send } from '../fixtures/requests.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 const ORIGIN = 'https://app.example.com'
 const PATHS = ['/customers/initialize', '/events/create', '/events/batch']

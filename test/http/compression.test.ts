@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 
 const MIB = 1024 * 1024
 

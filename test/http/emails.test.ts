@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EMAIL } from '../../server/domain/emails.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { assertValid } from '../contract/reply-check.ts'
-import { newMember, signIn } from '../people.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { assertValid } from '../fixtures/contract/reply-check.ts'
+import { newMember, signIn } from '../fixtures/people.ts'
 
 const declared = { $ref: '#/components/schemas/Email' }
 

@@ -2,12 +2,12 @@
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { operations, resolved } from '../contract/document.ts'
-import { customerInJourney, initialize } from '../operations/customer.ts'
-import { type SignedUp, signUp } from '../people.ts'
-import { casesToTry } from '../thoroughness.ts'
-import { send } from './requests.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { operations, resolved } from '../fixtures/contract/document.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { send } from '../fixtures/requests.ts'
+import { casesToTry } from '../fixtures/thoroughness.ts'
 
 let cairn: Cairn
 let owner: SignedUp

@@ -2,10 +2,10 @@
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { customerInJourney, initialize } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { problemOf, send } from './requests.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { problemOf, send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 

@@ -7,7 +7,7 @@ import { execPath } from 'node:process'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ListeningSockets } from '../../server/http/listening-sockets.ts'
-import { freePort } from '../free-port.ts'
+import { freePort } from '../fixtures/free-port.ts'
 
 const HOST = '127.0.0.1'
 

@@ -3,11 +3,11 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { startChildServerWithCustomer } from '../child-server.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { send } from './requests.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 

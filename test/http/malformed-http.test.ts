@@ -3,11 +3,11 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { type ChildServer, startChildServer } from '../child-server.ts'
-import { withPatience } from '../patience.ts'
-import { scrape, sumOf } from './exposition.ts'
-import { head, openConnection, problemOf, sendBytes } from './requests.ts'
+import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { head, openConnection, problemOf, sendBytes } from '../fixtures/requests.ts'
 
 /** A server in a process of its own, so that its death would be seen. */
 async function startServer() {

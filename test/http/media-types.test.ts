@@ -5,10 +5,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { processorTime_ms } from '../processor-time.ts'
-import { refusal, send } from './requests.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { processorTime_ms } from '../fixtures/processor-time.ts'
+import { refusal, send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 let workspace: Workspace

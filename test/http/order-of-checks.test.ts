@@ -1,11 +1,11 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { head, openConnection, refusal, send } from './requests.ts'
-import { createKey } from './service-keys.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { head, openConnection, refusal, send } from '../fixtures/requests.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 const TOO_LARGE = '{'.repeat(64 * 1024 + 1)
 const ORIGIN = 'https://app.example.com'

@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { operations } from '../contract/document.ts'
-import { problemOf, refusal, send } from './requests.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { problemOf, refusal, send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 let workspace: Workspace

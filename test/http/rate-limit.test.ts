@@ -6,10 +6,10 @@ import { runInNewContext } from 'node:vm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
 import type { Problem } from '../../server/problems.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { refusal, send } from './requests.ts'
-import { createKey } from './service-keys.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { refusal, send } from '../fixtures/requests.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 /** Rate per second of keys without a rate of their own. */
 const DEFAULT_RATE = 3

@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
 import { type ArrivingBody, BodyMemory } from '../../server/http/request-body.ts'
-import { withPatience } from '../patience.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 it('a body that has been read retains nothing of its request, compressed or not', async () => {
   setFlagsFromString('--expose-gc')

@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { expect, it } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { scrape, sumOf } from './exposition.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
 
 it('/readyz writes to the disk at most once a second, however often it is asked', async () => {
   const cairn = await startCairnForTest()

@@ -1,7 +1,7 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 
 let cairn: Cairn
 

@@ -1,9 +1,9 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { head, openConnection, send } from './requests.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { head, openConnection, send } from '../fixtures/requests.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

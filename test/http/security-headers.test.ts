@@ -1,8 +1,8 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { send } from './requests.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 let workspace: Workspace

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { newEmail, OWN_PAGE } from '../people.ts'
-import { send } from './requests.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newEmail, OWN_PAGE } from '../fixtures/people.ts'
+import { send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 

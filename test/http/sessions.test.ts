@@ -2,11 +2,17 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenDigest } from '../../server/domain/tokens.ts'
-import { type Cairn, type CairnOptions, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { operations } from '../contract/document.ts'
-import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../people.ts'
-import { connectTo } from '../storage/store.ts'
-import { head, openConnection, problemOf, refusal, send } from './requests.ts'
+import {
+  type Cairn,
+  type CairnOptions,
+  startCairn,
+  startCairnForTest,
+  type Workspace,
+} from '../fixtures/cairn.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../fixtures/people.ts'
+import { head, openConnection, problemOf, refusal, send } from '../fixtures/requests.ts'
+import { connectTo } from '../fixtures/store.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -10,8 +10,8 @@ import { Passwords } from '../../server/http/callers/passwords.ts'
 import { Attempts } from '../../server/http/rates/attempts.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { runCairn } from '../command.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
 import {
   addMember,
   browser,
@@ -22,8 +22,8 @@ import {
   type Person,
   signIn,
   signUp,
-} from '../people.ts'
-import { problemOf } from './requests.ts'
+} from '../fixtures/people.ts'
+import { problemOf } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 let now = Date.now()

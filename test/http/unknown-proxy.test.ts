@@ -1,8 +1,8 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { describe, expect, it } from 'vitest'
-import { type Cairn, startCairnForTest } from '../cairn.ts'
-import { send } from './requests.ts'
+import { type Cairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { send } from '../fixtures/requests.ts'
 
 /** Log entries about proxies. */
 function warnings({ log }: Cairn) {

@@ -1,8 +1,8 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
 
 let cairn: Cairn
 

@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest, Schemas } from '../../client/person.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { contractDocument } from '../contract/document.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { contractDocument } from '../fixtures/contract/document.ts'
 import {
   addMember,
   browser,
@@ -17,8 +17,8 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
-import { storedText } from '../storage/store.ts'
+} from '../fixtures/people.ts'
+import { storedText } from '../fixtures/store.ts'
 
 let cairn: Cairn
 

@@ -1,24 +1,17 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { customerInJourney } from './customer.ts'
+import { describe, expect } from 'vitest'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
 
 const HOUR_MS = 3_600_000
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 /** The customer's fields in a list. */
 const named = { customer_name: 'Ada Lovelace', client_customer_id: 'user-1' }
 
 describe('createEvent', () => {
-  it('answers 201 and lists the event at once', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('answers 201 and lists the event at once', async ({ workspace, event }) => {
     const created = await workspace.client.createEvent({
       body: { ...event, occurred_at: '2026-11-20T09:30:00.2509+01:00', custom_variables: { plan: 'team' } },
     })
@@ -39,29 +32,29 @@ describe('createEvent', () => {
     ])
   })
 
-  it('uses the time of receipt if occurred_at is absent', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('uses the time of receipt if occurred_at is absent', async ({ workspace, event }) => {
     const { data } = await workspace.client.createEvent({ body: event })
     const listed = await workspace.client.listEvents()
     expect(listed.data?.data[0]?.occurred_at).toBe(data?.received_at)
   })
 
-  it.each([
+  it.for([
     ['an empty object', {}],
     ['a string', 'Asked for an invoice'],
     ['an empty string', ''],
     ['nested values', { a: [1, -0.5, 1e300, true, null, { b: 'ä\u0000\u{1F600}' }], '': 1 }],
     ['names that objects have', JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "toString": 3}')],
     ['integers at the edge of a double', { safe: Number.MAX_SAFE_INTEGER, least: Number.MIN_VALUE }],
-  ])('returns custom_variables equal as JSON: %s', async (_name, custom_variables) => {
-    const { workspace, event } = await customerInJourney(cairn)
-    await workspace.client.createEvent({ body: { ...event, custom_variables } })
-    const listed = await workspace.client.listEvents()
-    expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
-  })
+  ])(
+    'returns custom_variables equal as JSON: %s',
+    async ([_name, custom_variables], { workspace, event }) => {
+      await workspace.client.createEvent({ body: { ...event, custom_variables } })
+      const listed = await workspace.client.listEvents()
+      expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
+    },
+  )
 
-  it('accepts 100 top-level variables and refuses 101', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts 100 top-level variables and refuses 101', async ({ workspace, event }) => {
     const variables = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
     const taken = await workspace.client.createEvent({ body: { ...event, custom_variables: variables(100) } })
@@ -72,8 +65,10 @@ describe('createEvent', () => {
     expect(refused.error).toMatchObject({ status: 400, errors: [{ pointer: '/custom_variables' }] })
   })
 
-  it('accepts 255 characters of event_id, counted as characters, and refuses 256', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts 255 characters of event_id, counted as characters, and refuses 256', async ({
+    workspace,
+    event,
+  }) => {
     const taken = await workspace.client.createEvent({
       body: { ...event, event_id: '\u{1F600}'.repeat(255) },
     })
@@ -95,16 +90,15 @@ describe('createEvent', () => {
     expect(refused.error).toMatchObject({ status: 409, code: 'occurred_at_in_future' })
   })
 
-  it.each([
-    ['2023-02-30T00:00:00Z'],
-    ['2026-01-01T00:00:60Z'],
-    ['2026-01-01T00:00:00'],
-    ['2026-01-01 00:00:00Z'],
-    ['2026-01-01T00:00:00.0000000001Z'],
-    ['0001-01-01T00:00:00Z'],
-    ['yesterday'],
-  ])('refuses occurred_at %s with its pointer', async (occurred_at) => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it.for([
+    '2023-02-30T00:00:00Z',
+    '2026-01-01T00:00:60Z',
+    '2026-01-01T00:00:00',
+    '2026-01-01 00:00:00Z',
+    '2026-01-01T00:00:00.0000000001Z',
+    '0001-01-01T00:00:00Z',
+    'yesterday',
+  ])('refuses occurred_at %s with its pointer', async (occurred_at, { workspace, event }) => {
     const { error } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
     expect(error).toMatchObject({
       status: 400,
@@ -113,12 +107,11 @@ describe('createEvent', () => {
     })
   })
 
-  it.each([
+  it.for([
     ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
     ['1900-01-02T00:00:00+23:59', '1900-01-01T00:01:00.000Z'],
     ['2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00.000Z'],
-  ])('accepts occurred_at %s', async (occurred_at, stored) => {
-    const { workspace, event } = await customerInJourney(cairn)
+  ] as const)('accepts occurred_at %s', async ([occurred_at, stored], { workspace, event }) => {
     const { response } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
     expect(response.status).toBe(201)
     const listed = await workspace.client.listEvents()
@@ -127,8 +120,7 @@ describe('createEvent', () => {
 })
 
 describe('message_id', () => {
-  it('answers a resend with 200 and stores it once', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('answers a resend with 200 and stores it once', async ({ workspace, event }) => {
     const body = { ...event, message_id: 'm-1', custom_variables: { a: 1, b: { c: 2, d: 3 } } }
     const first = await workspace.client.createEvent({ body })
     const resend = await workspace.client.createEvent({
@@ -139,7 +131,7 @@ describe('message_id', () => {
     expect((await workspace.client.listEvents()).data?.data).toHaveLength(1)
   })
 
-  it.each([
+  it.for([
     ['event_id', { event_id: 'other' }],
     ['custom_variables', { custom_variables: { a: 2 } }],
     ['absent custom_variables', { custom_variables: undefined }],
@@ -147,22 +139,23 @@ describe('message_id', () => {
     ['absent occurred_at', { occurred_at: undefined }],
     ['customer_id, even an unknown one', { customer_id: 'cus_unknown' }],
     ['journey_id, even an unknown one', { journey_id: 'jrn_unknown' }],
-  ])('refuses the same message_id with another %s', async (_name, change) => {
-    const { workspace, event } = await customerInJourney(cairn)
-    const body = {
-      ...event,
-      message_id: 'm-1',
-      custom_variables: { a: 1 },
-      occurred_at: '2026-01-01T00:00:00Z',
-    }
-    await workspace.client.createEvent({ body })
-    const other = JSON.parse(JSON.stringify({ ...body, ...change }))
-    const { error } = await workspace.client.createEvent({ body: other })
-    expect(error).toMatchObject({ status: 409, code: 'message_id_conflict' })
-  })
+  ] as const)(
+    'refuses the same message_id with another %s',
+    async ([_name, change], { workspace, event }) => {
+      const body = {
+        ...event,
+        message_id: 'm-1',
+        custom_variables: { a: 1 },
+        occurred_at: '2026-01-01T00:00:00Z',
+      }
+      await workspace.client.createEvent({ body })
+      const other = JSON.parse(JSON.stringify({ ...body, ...change }))
+      const { error } = await workspace.client.createEvent({ body: other })
+      expect(error).toMatchObject({ status: 409, code: 'message_id_conflict' })
+    },
+  )
 
-  it('compares occurred_at as an instant', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('compares occurred_at as an instant', async ({ workspace, event }) => {
     const body = { ...event, message_id: 'm-1', occurred_at: '2026-01-01T00:00:00Z' }
     await workspace.client.createEvent({ body })
     const resend = await workspace.client.createEvent({
@@ -185,8 +178,10 @@ describe('message_id', () => {
     expect(conflict.error?.code).toBe('message_id_conflict')
   })
 
-  it('of a UUID in upper case differs from lower case, and each is returned as it was sent', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('of a UUID in upper case differs from lower case, and each is returned as it was sent', async ({
+    workspace,
+    event,
+  }) => {
     const { client } = workspace
     const lower = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
     const sent = [lower, lower.toUpperCase(), lower.replace('ab', 'aB'), lower.replace('a4', 'A4')]
@@ -204,15 +199,14 @@ describe('message_id', () => {
     }
   })
 
-  it('is unique in its workspace only', async () => {
+  it('is unique in its workspace only', async ({ cairn }) => {
     for (const { workspace, event } of [await customerInJourney(cairn), await customerInJourney(cairn)]) {
       const { response } = await workspace.client.createEvent({ body: { ...event, message_id: 'same' } })
       expect(response.status).toBe(201)
     }
   })
 
-  it('makes one event of 200 concurrent sends', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('makes one event of 200 concurrent sends', async ({ workspace, event }) => {
     const body = { ...event, message_id: 'm-1' }
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => workspace.client.createEvent({ body })),
@@ -225,8 +219,10 @@ describe('message_id', () => {
 })
 
 describe('references', () => {
-  it('refuses an unknown journey, an unknown customer and a customer of another journey', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('refuses an unknown journey, an unknown customer and a customer of another journey', async ({
+    workspace,
+    event,
+  }) => {
     const other = await workspace.client.createJourney({ body: { name: 'Renewal' } })
     const code = async (change: object) => {
       const { error } = await workspace.client.createEvent({ body: { ...event, ...change } })
@@ -237,8 +233,10 @@ describe('references', () => {
     expect(await code({ journey_id: other.data?.journey_id })).toEqual([409, 'customer_not_in_journey'])
   })
 
-  it('says that customer_id is not the caller’s own identifier, alone, in a batch and in a path', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('says that customer_id is not the caller’s own identifier, alone, in a batch and in a path', async ({
+    workspace,
+    event,
+  }) => {
     const { client } = workspace
     const own = /^customer_id is what initializeCustomer returned \(cus_…\), not your own identifier/
     const unknown = 'Use the customer_id that initializeCustomer returned in this workspace.'
@@ -262,8 +260,7 @@ describe('references', () => {
     }
   })
 
-  it('refuses an archived journey and accepts a restored one', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('refuses an archived journey and accepts a restored one', async ({ workspace, event }) => {
     const path = { journey_id: event.journey_id }
     await workspace.client.archiveJourney({ path })
     const refused = await workspace.client.createEvent({ body: event })

@@ -1,21 +1,15 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { refusal, send } from '../http/requests.ts'
-import { customerInJourney } from './customer.ts'
+import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
+import { refusal } from '../fixtures/requests.ts'
 
 const MOST = 1000
 const EVENT_BYTES = 64 * 1024
 const BATCH_BYTES = 4 * 1024 * 1024
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 async function create({ client }: Workspace, events: Schemas['EventCreation'][]) {
   const { data, error } = await client.createEvents({ body: { events } })
@@ -32,8 +26,7 @@ async function namesStored({ client }: Workspace): Promise<string[]> {
 const bodyOf = (events: unknown[]) => JSON.stringify({ events })
 
 describe('createEvents', () => {
-  it('stores all events of a batch in their order and lists them at once', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('stores all events of a batch in their order and lists them at once', async ({ workspace, event }) => {
     const events = ['a', 'b', 'c'].map((event_id) => ({
       ...event,
       event_id,
@@ -73,8 +66,7 @@ describe('createEvents', () => {
     expect(listed.data?.data).toMatchObject(expected.toReversed())
   })
 
-  it('gives every event its own outcome, and none affects another', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('gives every event its own outcome, and none affects another', async ({ workspace, event }) => {
     const { client, journey_id } = workspace
     const other = await client.createJourney({ body: { name: 'Renewal' } })
     const archived = await client.createJourney({ body: { name: 'Old' } })
@@ -117,8 +109,10 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toEqual(['last', 'first', 'known'])
   })
 
-  it('answers a batch that is sent again with what it stored the first time', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('answers a batch that is sent again with what it stored the first time', async ({
+    workspace,
+    event,
+  }) => {
     const events = Array.from({ length: 100 }, (_, index) => ({ ...event, message_id: `m-${index}` }))
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(workspace, events)))
     expect(answers.reduce((sum, { created }) => sum + created, 0)).toBe(100)
@@ -128,11 +122,14 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toHaveLength(100)
   })
 
-  it('stores nothing of a batch with a malformed event, and reports every fault', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('stores nothing of a batch with a malformed event, and reports every fault', async ({
+    workspace,
+    event,
+    api,
+  }) => {
     const { customer_id: _, ...nobody } = event
     const body = bodyOf([event, nobody, { ...event, evnt_id: 'x' }, { ...event, occurred_at: 'yesterday' }])
-    const reply = await send(cairn, 'POST /events/batch', { key: workspace.secret_key, body })
+    const reply = await api('POST /events/batch', { body })
     const { status, errors } = await refusal(reply)
     expect(status).toBe(400)
     expect(errors?.map(({ pointer }) => pointer)).toEqual([
@@ -143,20 +140,21 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toEqual([])
   })
 
-  it('accepts 1000 events and refuses none and 1001', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts 1000 events and refuses none and 1001', async ({ workspace, event, api }) => {
     const answer = await create(workspace, Array(MOST).fill(event))
     expect(answer).toMatchObject({ received: MOST, created: MOST })
     expect(new Set(answer.results.map(({ id }) => id)).size).toBe(MOST)
     for (const count of [0, MOST + 1]) {
       const body = bodyOf(Array(count).fill(event))
-      const reply = await send(cairn, 'POST /events/batch', { key: workspace.secret_key, body })
+      const reply = await api('POST /events/batch', { body })
       expect(await refusal(reply)).toMatchObject({ status: 400, errors: [{ pointer: '/events' }] })
     }
   })
 
-  it('accepts an event of 64 KiB and rejects one of a byte more, not its neighbours', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts an event of 64 KiB and rejects one of a byte more, not its neighbours', async ({
+    workspace,
+    event,
+  }) => {
     const sized = (event_id: string, bytes: number, letter: string) => {
       const one = { ...event, event_id, message_id: event_id, custom_variables: { text: '' } }
       const rest_bytes = bytes - Buffer.byteLength(JSON.stringify(one))
@@ -186,30 +184,30 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toEqual([event.event_id, 'fits-2', 'fits'])
   })
 
-  it('accepts a body of 4 MiB and refuses one of a byte more', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts a body of 4 MiB and refuses one of a byte more', async ({ workspace, event, api }) => {
     const text = bodyOf(Array(MOST).fill(event))
-    const sendSized = (bytes: number) =>
-      send(cairn, 'POST /events/batch', { key: workspace.secret_key, body: text.padEnd(bytes) })
+    const sendSized = (bytes: number) => api('POST /events/batch', { body: text.padEnd(bytes) })
     expect((await sendSized(BATCH_BYTES)).status).toBe(200)
     expect(await refusal(await sendSized(BATCH_BYTES + 1))).toEqual({ status: 413, code: 'body_too_large' })
     expect(await namesStored(workspace)).toHaveLength(500)
   })
 
-  it('accepts variables that nest 32 levels, as a single event does, and refuses more', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('accepts variables that nest 32 levels, as a single event does, and refuses more', async ({
+    event,
+    api,
+  }) => {
     const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
     for (const [levels, status] of [
       [32, 200],
       [33, 400],
     ] as const) {
       const body = bodyOf([{ ...event, custom_variables: nested(levels) }])
-      const reply = await send(cairn, 'POST /events/batch', { key: workspace.secret_key, body })
+      const reply = await api('POST /events/batch', { body })
       expect(reply.status).toBe(status)
     }
   })
 
-  it.each([
+  it.for([
     ['a million empty items', () => `{"events":[${Array(1_000_000).fill('{}').join(',')}]}`, ''],
     ['more items than it takes', () => `{"events":[${Array(90_000).fill('{}').join(',')}]}`, '/events'],
     [
@@ -235,21 +233,18 @@ describe('createEvents', () => {
       },
       '/events/0/journey_id',
     ],
-  ])('refuses %s with a short response', async (_name, body, pointer) => {
-    const { workspace } = await customerInJourney(cairn)
-    const reply = await send(cairn, 'POST /events/batch', { key: workspace.secret_key, body: body() })
+  ] as const)('refuses %s with a short response', async ([_name, body, pointer], { api }) => {
+    const reply = await api('POST /events/batch', { body: body() })
     expect(reply.status).toBe(400)
     const text = await reply.text()
     expect(text.length).toBeLessThan(30_000)
     expect(JSON.parse(text).errors[0].pointer).toBe(pointer)
   })
 
-  it('reports the position of a fault far into a large batch', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('reports the position of a fault far into a large batch', async ({ event, api }) => {
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`f${index}`, 1]))
     const events: unknown[] = Array(990).fill(event)
-    const reply = await send(cairn, 'POST /events/batch', {
-      key: workspace.secret_key,
+    const reply = await api('POST /events/batch', {
       body: bodyOf([...events, { ...event, event_id: '' }, { ...event, ...many }]),
     })
     const { errors } = await refusal(reply)

@@ -1,15 +1,9 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { connectTo } from '../storage/store.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { describe, expect } from 'vitest'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
+import { connectTo } from '../fixtures/store.ts'
 
 type Customer = { name: string; id?: string; type?: 'contact' | 'account' }
 
@@ -31,7 +25,7 @@ async function customer({ client, journey_id }: Workspace, { name, id, type = 'c
 }
 
 /** A workspace with customers of these names. */
-async function workspaceWith(...names: string[]): Promise<Workspace> {
+async function workspaceWith(cairn: Cairn, ...names: string[]): Promise<Workspace> {
   const workspace = await cairn.workspace()
   for (const name of names) await customer(workspace, { name })
   return workspace
@@ -60,8 +54,18 @@ async function namesFound(workspace: Workspace, search: string): Promise<string[
 }
 
 describe('a search for customers', () => {
-  it('finds names in which a word begins with the text, in any letter case, newest first', async () => {
-    const workspace = await workspaceWith('Ada Lovelace', 'Alan Turing', 'ADA KING', 'Grace', 'ada', 'Canada')
+  it('finds names in which a word begins with the text, in any letter case, newest first', async ({
+    cairn,
+  }) => {
+    const workspace = await workspaceWith(
+      cairn,
+      'Ada Lovelace',
+      'Alan Turing',
+      'ADA KING',
+      'Grace',
+      'ada',
+      'Canada',
+    )
     expect(await namesFound(workspace, 'ada')).toEqual(['ada', 'ADA KING', 'Ada Lovelace'])
     expect(await namesFound(workspace, 'ADA')).toEqual(['ada', 'ADA KING', 'Ada Lovelace'])
     expect(await namesFound(workspace, ' aDa ')).toEqual(['ada', 'ADA KING', 'Ada Lovelace'])
@@ -70,8 +74,9 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ovelace')).toEqual([])
   })
 
-  it('finds names in which a word begins with each word of the text, in any order', async () => {
+  it('finds names in which a word begins with each word of the text, in any order', async ({ cairn }) => {
     const workspace = await workspaceWith(
+      cairn,
       'Ada Lovelace',
       'Ada King, Countess of Lovelace',
       'Ada King',
@@ -85,8 +90,9 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ada ada')).toHaveLength(3)
   })
 
-  it('treats punctuation as the end of a word, and a symbol as a word', async () => {
+  it('treats punctuation as the end of a word, and a symbol as a word', async ({ cairn }) => {
     const workspace = await workspaceWith(
+      cairn,
       "O'Neil",
       'Jean-Luc (Berlin)',
       'AT&T',
@@ -110,7 +116,9 @@ describe('a search for customers', () => {
     }
   })
 
-  it('finds the same characters however they are written, and letters without their accents', async () => {
+  it('finds the same characters however they are written, and letters without their accents', async ({
+    cairn,
+  }) => {
     const names = [
       'ＡＤＡ fullwidth',
       'Zoe\u0308',
@@ -122,7 +130,7 @@ describe('a search for customers', () => {
       'Weiß',
       'ΣΙΣΥΦΟΣ',
     ]
-    const workspace = await workspaceWith(...names, 'Ka\u00ads\u200bper')
+    const workspace = await workspaceWith(cairn, ...names, 'Ka\u00ads\u200bper')
     expect(await namesFound(workspace, 'ada')).toEqual(['ＡＤＡ fullwidth'])
     expect(await namesFound(workspace, 'ａｄａ')).toEqual(['ＡＤＡ fullwidth'])
     for (const search of ['zo\u00eb', 'ZOE\u0308', 'zoe']) {
@@ -137,15 +145,16 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'kasper')).toEqual(['Ka\u00ads\u200bper'])
   })
 
-  it('finds each character of a script that is written without spaces', async () => {
-    const workspace = await workspaceWith('株式会社山田', '山本', 'コンピュータ')
+  it('finds each character of a script that is written without spaces', async ({ cairn }) => {
+    const workspace = await workspaceWith(cairn, '株式会社山田', '山本', 'コンピュータ')
     expect(await namesFound(workspace, '山田')).toEqual(['株式会社山田'])
     expect(await namesFound(workspace, '山')).toEqual(['山本', '株式会社山田'])
     expect(await namesFound(workspace, 'コンピ')).toEqual(['コンピュータ'])
   })
 
-  it('starts with the identified customer, and has it once however the list is paged', async () => {
-    const workspace = await cairn.workspace()
+  it('starts with the identified customer, and has it once however the list is paged', async ({
+    workspace,
+  }) => {
     const account = await customer(workspace, { name: 'x', id: 'user-1', type: 'account' })
     const contact = await customer(workspace, { name: 'user-1', id: 'user-1' })
     // Its own identifier equals the one that Cairn gave to another customer.
@@ -165,8 +174,9 @@ describe('a search for customers', () => {
     expect(await ids({ search: account, client_customer_id: 'user-1' })).toEqual([account])
   })
 
-  it('finds those whose own identifier begins with the text, exactly as it is written', async () => {
-    const workspace = await cairn.workspace()
+  it('finds those whose own identifier begins with the text, exactly as it is written', async ({
+    workspace,
+  }) => {
     const names = {
       'user-1': 'one',
       'user-10': 'ten',
@@ -183,8 +193,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'user-100')).toEqual([])
   })
 
-  it('finds each customer once, by name as by identifier', async () => {
-    const workspace = await cairn.workspace()
+  it('finds each customer once, by name as by identifier', async ({ workspace }) => {
     const both = await customer(workspace, { name: 'ada', id: 'ada-1' })
     const byName = await customer(workspace, { name: 'Ada' })
     const byIdentifier = await customer(workspace, { name: 'Grace', id: 'ada-2' })
@@ -192,9 +201,9 @@ describe('a search for customers', () => {
     expect(ids).toEqual([byIdentifier, byName, both])
   })
 
-  it('treats every character literally', async () => {
+  it('treats every character literally', async ({ cairn }) => {
     const names = ['a_b', 'acb', '*', '[x]', "O'Neil", '"quoted"', '\\', 'x\u0001y', '😀 smile']
-    const workspace = await workspaceWith(...names)
+    const workspace = await workspaceWith(cairn, ...names)
     for (const [search, ...expected] of [
       ['%'],
       ['_'],
@@ -214,14 +223,13 @@ describe('a search for customers', () => {
     }
   })
 
-  it('finds a name that continues with any character', async () => {
+  it('finds a name that continues with any character', async ({ cairn }) => {
     const names = ['ada\u{10fffd}', 'ada\uffff', 'ada\ue000', 'ada😀', 'ada~', 'ada!', 'ada\u0001', 'ada']
-    const workspace = await workspaceWith(...names)
+    const workspace = await workspaceWith(cairn, ...names)
     expect((await namesFound(workspace, 'ada')).sort()).toEqual(names.sort())
   })
 
-  it('finds the new name after a change, and the old one no more', async () => {
-    const workspace = await cairn.workspace()
+  it('finds the new name after a change, and the old one no more', async ({ workspace }) => {
     await customer(workspace, { name: 'Ada Lovelace', id: 'user-1' })
     await customer(workspace, { name: 'Countess', id: 'user-1' })
     expect(await namesFound(workspace, 'ada')).toEqual([])
@@ -234,8 +242,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ada')).toEqual([])
   })
 
-  it('can be combined with the other filters', async () => {
-    const workspace = await cairn.workspace()
+  it('can be combined with the other filters', async ({ workspace }) => {
     const contact = await customer(workspace, { name: 'Ada', id: 'a-1' })
     const account = await customer(workspace, { name: 'Ada Ltd', id: 'a-1', type: 'account' })
     const other = await customer(workspace, { name: 'Adam', id: 'a-2' })
@@ -250,25 +257,25 @@ describe('a search for customers', () => {
     expect(await ids({ client_customer_id: 'a-3' })).toEqual([])
   })
 
-  it("never finds another workspace's", async () => {
-    const other = await workspaceWith('Ada Lovelace')
+  it("never finds another workspace's", async ({ cairn }) => {
+    const other = await workspaceWith(cairn, 'Ada Lovelace')
     await customer(other, { name: 'x', id: 'ada-1' })
-    const workspace = await workspaceWith('Ada King')
+    const workspace = await workspaceWith(cairn, 'Ada King')
     expect(await namesFound(workspace, 'ada')).toEqual(['Ada King'])
     expect(await namesFound(await cairn.workspace(), 'ada')).toEqual([])
   })
 
-  it('finds the first 20 words of a name', async () => {
+  it('finds the first 20 words of a name', async ({ cairn }) => {
     const name = Array.from({ length: 21 }, (_, at) => `w${at + 1}`).join(' ')
-    const workspace = await workspaceWith(name)
+    const workspace = await workspaceWith(cairn, name)
     expect(await namesFound(workspace, 'w20')).toEqual([name])
     expect(await namesFound(workspace, 'w21')).toEqual([])
     expect(await namesFound(workspace, name)).toEqual([name])
   })
 
-  it('accepts 255 characters and refuses 256, none, and NUL', async () => {
+  it('accepts 255 characters and refuses 256, none, and NUL', async ({ cairn }) => {
     const long = 'a'.repeat(255)
-    const { client, ...workspace } = await workspaceWith(`${'a'.repeat(254)}b`, long)
+    const { client, ...workspace } = await workspaceWith(cairn, `${'a'.repeat(254)}b`, long)
     expect(await namesFound({ client, ...workspace }, long)).toEqual([long])
     expect(await namesFound({ client, ...workspace }, 'a'.repeat(33))).toHaveLength(2)
     for (const search of [`${long}a`, '', 'a\0']) {

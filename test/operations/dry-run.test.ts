@@ -1,14 +1,15 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { scrape, sumOf } from '../http/exposition.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
 
 const query = { dry_run: true }
 const NO_CUSTOMER = `cus_${'0'.repeat(26)}`
 const NO_EVENT = `evt_${'0'.repeat(26)}`
 
+/** A server of its own, because the tests compare all of its metrics. */
 let cairn: Cairn
 
 beforeAll(async () => {

@@ -2,9 +2,9 @@
 
 import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import type { Context } from '../../server/contract.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { createKey } from '../http/service-keys.ts'
-import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 // A member whose rights end may have requests in flight at that moment. The audit log is in order of actions, so no
 // action of that member may come after the entry that ended the rights.

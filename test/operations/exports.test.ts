@@ -5,12 +5,13 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { browser, newMember, signIn, signUp } from '../people.ts'
-import { customerInJourney } from './customer.ts'
-import { exported, pausedExport } from './exported.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { exported, pausedExport } from '../fixtures/exported.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { browser, newMember, signIn, signUp } from '../fixtures/people.ts'
 
+/** A server of its own, because the tests read its log. */
 let cairn: Cairn
 
 beforeAll(async () => {

@@ -1,29 +1,18 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
+import { describe, expect } from 'vitest'
+import { it as base } from '../fixtures/it.ts'
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
+const it = base.extend('body', ({ workspace }) => {
+  const names = { customer_type: 'contact', customer_name: 'Ada Lovelace' } as const
+  return { ...names, client_customer_id: 'user-8412', journey_id: workspace.journey_id }
 })
 
-async function ada() {
-  const workspace = await cairn.workspace()
-  const body = {
-    client_customer_id: 'user-8412',
-    journey_id: workspace.journey_id,
-    customer_type: 'contact',
-    customer_name: 'Ada Lovelace',
-  } as const
-  return { workspace, client: workspace.client, body }
-}
-
 describe('initializeCustomer', () => {
-  it('answers 201 for a new customer and 200 with the same customer_id for a known one', async () => {
-    const { client, body } = await ada()
+  it('answers 201 for a new customer and 200 with the same customer_id for a known one', async ({
+    client,
+    body,
+  }) => {
     const first = await client.initializeCustomer({ body })
     expect(first.response.status).toBe(201)
     expect(first.data).toEqual({ customer_id: expect.stringMatching(/^cus_/), created: true })
@@ -32,8 +21,7 @@ describe('initializeCustomer', () => {
     expect(second.data).toEqual({ customer_id: first.data?.customer_id, created: false })
   })
 
-  it('replaces the name, and only the name', async () => {
-    const { client, body } = await ada()
+  it('replaces the name, and only the name', async ({ client, body }) => {
     const { data } = await client.initializeCustomer({ body })
     const path = { customer_id: data?.customer_id ?? '' }
     const before = await client.getCustomer({ path })
@@ -48,16 +36,14 @@ describe('initializeCustomer', () => {
     })
   })
 
-  it('distinguishes an account and a contact with the same identifier', async () => {
-    const { client, body } = await ada()
+  it('distinguishes an account and a contact with the same identifier', async ({ client, body }) => {
     const contact = await client.initializeCustomer({ body })
     const account = await client.initializeCustomer({ body: { ...body, customer_type: 'account' } })
     expect(account.response.status).toBe(201)
     expect(account.data?.customer_id).not.toBe(contact.data?.customer_id)
   })
 
-  it('keeps the customer_id in a second journey', async () => {
-    const { client, body } = await ada()
+  it('keeps the customer_id in a second journey', async ({ client, body }) => {
     const first = await client.initializeCustomer({ body })
     const renewal = await client.createJourney({ body: { name: 'Renewal' } })
     const journey_id = renewal.data?.journey_id ?? ''
@@ -67,8 +53,7 @@ describe('initializeCustomer', () => {
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
   })
 
-  it('creates one customer for 200 concurrent first calls', async () => {
-    const { client, body } = await ada()
+  it('creates one customer for 200 concurrent first calls', async ({ client, body }) => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => client.initializeCustomer({ body })))
     expect(answers.filter(({ response }) => response.status === 201)).toHaveLength(1)
     expect(answers.filter(({ response }) => response.status === 200)).toHaveLength(199)
@@ -76,8 +61,10 @@ describe('initializeCustomer', () => {
     expect((await client.listCustomers()).data?.data).toHaveLength(1)
   })
 
-  it('refuses an unknown journey with 404 and an archived one with 409, and creates no customer', async () => {
-    const { client, body } = await ada()
+  it('refuses an unknown journey with 404 and an archived one with 409, and creates no customer', async ({
+    client,
+    body,
+  }) => {
     const unknown = await client.initializeCustomer({ body: { ...body, journey_id: 'jrn_unknown' } })
     expect(unknown.error).toMatchObject({ status: 404, code: 'journey_not_found' })
     await client.archiveJourney({ path: { journey_id: body.journey_id } })
@@ -86,8 +73,7 @@ describe('initializeCustomer', () => {
     expect((await client.listCustomers()).data?.data).toEqual([])
   })
 
-  it('refuses a known customer too in an archived journey, and changes nothing', async () => {
-    const { client, body } = await ada()
+  it('refuses a known customer too in an archived journey, and changes nothing', async ({ client, body }) => {
     const renewal = await client.createJourney({ body: { name: 'Renewal' } })
     const { data } = await client.initializeCustomer({ body })
     const customer_id = data?.customer_id ?? ''
@@ -106,8 +92,10 @@ describe('initializeCustomer', () => {
     expect((await client.createEvent({ body: event })).error?.code).toBe('customer_not_in_journey')
   })
 
-  it('accepts 255 characters in each name and refuses 256 or none, naming every field', async () => {
-    const { client, body } = await ada()
+  it('accepts 255 characters in each name and refuses 256 or none, naming every field', async ({
+    client,
+    body,
+  }) => {
     const long = { client_customer_id: 'x'.repeat(255), customer_name: '\u{1F600}'.repeat(255) }
     expect((await client.initializeCustomer({ body: { ...body, ...long } })).response.status).toBe(201)
     const tooLong = { client_customer_id: 'x'.repeat(256), customer_name: '' }

@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import {
   addMember,
   browser,
@@ -11,7 +11,7 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
+} from '../fixtures/people.ts'
 
 const DAY_MS = 86_400_000
 

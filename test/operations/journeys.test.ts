@@ -1,14 +1,8 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { describe, expect } from 'vitest'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
 
 const steps = [
   { event_id: 'signed_up', name: 'Signed up' },
@@ -16,8 +10,7 @@ const steps = [
 ]
 
 describe('journeys', () => {
-  it('are created active with a name only, and with description and steps', async () => {
-    const { client } = await cairn.workspace()
+  it('are created active with a name only, and with description and steps', async ({ client }) => {
     const named = await client.createJourney({ body: { name: 'Renewal' } })
     expect(named.response.status).toBe(201)
     expect(named.data).toMatchObject({ name: 'Renewal', description: '', steps: [], status: 'active' })
@@ -56,8 +49,8 @@ describe('journeys', () => {
     expect((await client.restoreJourney({ path })).data).toEqual(restored.data)
   })
 
-  it('refuse two steps with the same event_id, and change nothing', async () => {
-    const { client, journey_id } = await cairn.workspace()
+  it('refuse two steps with the same event_id, and change nothing', async ({ workspace }) => {
+    const { client, journey_id } = workspace
     const twice = [...steps, { event_id: 'signed_up', name: 'Again' }]
     const made = await client.createJourney({ body: { name: 'Twice', steps: twice } })
     expect(made.error).toMatchObject({ status: 409, code: 'step_not_unique' })
@@ -69,8 +62,7 @@ describe('journeys', () => {
     ])
   })
 
-  it('accept 100 steps and refuse 101', async () => {
-    const { client } = await cairn.workspace()
+  it('accept 100 steps and refuse 101', async ({ client }) => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ event_id: `e${at}`, name: 'x' }))
     expect((await client.createJourney({ body: { name: 'x', steps: many(100) } })).response.status).toBe(201)
@@ -78,8 +70,8 @@ describe('journeys', () => {
     expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/steps' }] })
   })
 
-  it('refuse an update without a field, and a status', async () => {
-    const { client, journey_id } = await cairn.workspace()
+  it('refuse an update without a field, and a status', async ({ workspace }) => {
+    const { client, journey_id } = workspace
     const empty = await client.updateJourney({ path: { journey_id }, body: {} })
     expect(empty.error).toMatchObject({ status: 400, errors: [{ pointer: '' }] })
     const body = JSON.parse(
@@ -89,8 +81,8 @@ describe('journeys', () => {
     expect(error?.errors?.map(({ pointer }) => pointer)).toEqual(['/status', '/steps/0/c'])
   })
 
-  it('are listed newest first, by status, page by page', async () => {
-    const { client, journey_id } = await cairn.workspace()
+  it('are listed newest first, by status, page by page', async ({ workspace }) => {
+    const { client, journey_id } = workspace
     const made: string[] = [journey_id]
     for (const name of ['a', 'b', 'c', 'd']) {
       const { data } = await client.createJourney({ body: { name } })
@@ -109,8 +101,7 @@ describe('journeys', () => {
     expect(archived.data?.data.map((journey) => journey.journey_id)).toEqual([journey_id])
   })
 
-  it('that do not exist are 404 for every operation', async () => {
-    const { client } = await cairn.workspace()
+  it('that do not exist are 404 for every operation', async ({ client }) => {
     const path = { journey_id: 'jrn_unknown' }
     const answers = await Promise.all([
       client.getJourney({ path }),

@@ -1,19 +1,13 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { inStore } from '../../server/cli/store.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { addMember, newPerson, signUp } from '../people.ts'
-import { customerInJourney, initialize } from './customer.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { addMember, newPerson, signUp } from '../fixtures/people.ts'
 
 type Page<Item> = { data?: { data: Item[]; next_cursor: string | null } | undefined }
 
@@ -33,29 +27,32 @@ async function pages<Item>(
 }
 
 describe('listEvents', () => {
-  it.each([1, 2, 3, 7, 8])('gives each event once in pages of %i, newest arrival first', async (limit) => {
-    const { workspace, event } = await customerInJourney(cairn)
-    const sent = await Promise.all(
-      Array.from({ length: 7 }, () => workspace.client.createEvent({ body: event })),
-    )
-    const ids = sent
-      .map(({ data }) => data?.id)
-      .sort()
-      .reverse()
-    const listed = await pages((query) => workspace.client.listEvents({ query }), limit)
-    expect(listed.map(({ id }) => id)).toEqual(ids)
-  })
+  it.for([1, 2, 3, 7, 8])(
+    'gives each event once in pages of %i, newest arrival first',
+    async (limit, { workspace, event }) => {
+      const sent = await Promise.all(
+        Array.from({ length: 7 }, () => workspace.client.createEvent({ body: event })),
+      )
+      const ids = sent
+        .map(({ data }) => data?.id)
+        .sort()
+        .reverse()
+      const listed = await pages((query) => workspace.client.listEvents({ query }), limit)
+      expect(listed.map(({ id }) => id)).toEqual(ids)
+    },
+  )
 
-  it('returns 50 if no limit is given', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('returns 50 if no limit is given', async ({ workspace, event }) => {
     await Promise.all(Array.from({ length: 51 }, () => workspace.client.createEvent({ body: event })))
     const { data } = await workspace.client.listEvents()
     expect(data?.data).toHaveLength(50)
     expect(data?.next_cursor).not.toBeNull()
   })
 
-  it('names the customer of each event by the current name, in both orders and on its timeline', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('names the customer of each event by the current name, in both orders and on its timeline', async ({
+    workspace,
+    event,
+  }) => {
     const { client } = workspace
     const { journey_id } = event
     const known = { client_customer_id: 'user "8412"', journey_id, customer_type: 'contact' } as const
@@ -76,8 +73,7 @@ describe('listEvents', () => {
     expect(namesOf((await client.listCustomerEvents({ path: { customer_id } })).data)).toEqual([named])
   })
 
-  it('keeps its position while events arrive', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('keeps its position while events arrive', async ({ workspace, event }) => {
     for (let count = 0; count < 4; count += 1) await workspace.client.createEvent({ body: event })
     const before = (await workspace.client.listEvents()).data?.data ?? []
     const first = await workspace.client.listEvents({ query: { limit: 2 } })
@@ -132,8 +128,7 @@ describe('listEvents', () => {
     expect(await ids({ ...span, event_id: 'signed_up' })).toEqual([journey])
   })
 
-  it('shows which key sent events, and filters by it', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('shows which key sent events, and filters by it', async ({ cairn, workspace, event }) => {
     const { client } = workspace
     const browser = cairn.client(workspace.publishable_key)
     const sent = [client, browser, client, browser, browser]
@@ -194,8 +189,10 @@ describe('listEvents', () => {
     expect(await ids({ occurred_from: '2026-11-20T12:59:00Z' })).toEqual([ahead])
   })
 
-  it('returns an empty list for filters that match nothing, and for an empty time span', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('returns an empty list for filters that match nothing, and for an empty time span', async ({
+    workspace,
+    event,
+  }) => {
     await workspace.client.createEvent({ body: event })
     const nothing = [
       { journey_id: 'jrn_unknown' },
@@ -209,10 +206,9 @@ describe('listEvents', () => {
     }
   })
 
-  it.each([`000000000000${'0'.repeat(26)}`, `ffffffffffff7${'z'.repeat(25)}`])(
+  it.for([`000000000000${'0'.repeat(26)}`, `ffffffffffff7${'z'.repeat(25)}`])(
     'accepts every cursor of the declared form: %s',
-    async (cursor) => {
-      const { workspace, event } = await customerInJourney(cairn)
+    async (cursor, { workspace, event }) => {
       await workspace.client.createEvent({ body: event })
       const { client } = workspace
       const path = { customer_id: event.customer_id }
@@ -229,8 +225,7 @@ describe('listEvents', () => {
 })
 
 describe('listCustomerEvents', () => {
-  it('orders by the time of occurrence, whatever the order of arrival', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('orders by the time of occurrence, whatever the order of arrival', async ({ workspace, event }) => {
     const days = ['03', '01', '02', '02', '04']
     for (const day of days) {
       await workspace.client.createEvent({
@@ -251,8 +246,7 @@ describe('listCustomerEvents', () => {
     }
   })
 
-  it('has the events of all journeys and of no other customer', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('has the events of all journeys and of no other customer', async ({ workspace, event }) => {
     const { client } = workspace
     const renewal = await client.createJourney({ body: { name: 'Renewal' } })
     const journey_id = renewal.data?.journey_id ?? ''
@@ -265,16 +259,14 @@ describe('listCustomerEvents', () => {
     expect(data?.data.map((listed) => listed.journey_id)).toEqual([journey_id, event.journey_id])
   })
 
-  it('answers 404 for an unknown customer', async () => {
-    const { client } = await cairn.workspace()
+  it('answers 404 for an unknown customer', async ({ client }) => {
     const { error } = await client.listCustomerEvents({ path: { customer_id: 'cus_unknown' } })
     expect(error).toMatchObject({ status: 404, code: 'customer_not_found' })
   })
 })
 
 describe('listCustomers', () => {
-  it('lists newest first, page by page', async () => {
-    const workspace = await cairn.workspace()
+  it('lists newest first, page by page', async ({ workspace }) => {
     const ids: string[] = []
     for (const name of ['a', 'b', 'c', 'd', 'e']) ids.unshift(await initialize(workspace, name))
     for (const limit of [1, 2, 5]) {
@@ -283,8 +275,7 @@ describe('listCustomers', () => {
     }
   })
 
-  it('finds a customer by its own identifier and type', async () => {
-    const workspace = await cairn.workspace()
+  it('finds a customer by its own identifier and type', async ({ workspace }) => {
     const { client, journey_id } = workspace
     const contact = await initialize(workspace, 'same:id')
     const account = await client.initializeCustomer({
@@ -299,8 +290,10 @@ describe('listCustomers', () => {
     expect(await ids({ customer_type: 'account' })).toEqual([account.data?.customer_id])
   })
 
-  it('says on request when each customer’s latest event occurred, and how many it has', async () => {
-    const workspace = await cairn.workspace()
+  it('says on request when each customer’s latest event occurred, and how many it has', async ({
+    cairn,
+    workspace,
+  }) => {
     const { client, journey_id } = workspace
     const [none, two] = [await initialize(workspace, 'without'), await initialize(workspace, 'with')]
     const events = ['2026-03-01T10:00:00.000Z', '2026-01-01T00:00:00Z'].map((occurred_at) => {
@@ -330,8 +323,9 @@ describe('listCustomers', () => {
     expect(data?.data.map((customer) => 'activity' in customer)).toEqual([false, false])
   })
 
-  it('counts no more than the latest two hundred events of a customer, on pages of at most fifty', async () => {
-    const workspace = await cairn.workspace()
+  it('counts no more than the latest two hundred events of a customer, on pages of at most fifty', async ({
+    workspace,
+  }) => {
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'busy')
     const occurredAt = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -365,8 +359,7 @@ describe('listCustomers', () => {
     expect(rest.data?.next_cursor).toBeNull()
   })
 
-  it('answers 404 for an unknown customer', async () => {
-    const { client } = await cairn.workspace()
+  it('answers 404 for an unknown customer', async ({ client }) => {
     const { error } = await client.getCustomer({ path: { customer_id: 'cus_unknown' } })
     expect(error).toMatchObject({ status: 404, code: 'customer_not_found' })
   })
@@ -424,8 +417,7 @@ describe('a page that ends among rows of the same millisecond', () => {
 })
 
 describe('a list with order=oldest', () => {
-  it('has a cursor also if it is empty, says so, and continues from there', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('has a cursor also if it is empty, says so, and continues from there', async ({ workspace, event }) => {
     const { client } = workspace
     const read = async (list: 'listEvents' | 'listCustomers', cursor?: string | null) => {
       const query = { order: 'oldest', limit: 1, ...(cursor && { cursor }) } as const

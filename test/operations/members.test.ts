@@ -1,11 +1,13 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertMember } from '../../server/storage/tables/members.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
 import {
   addMember,
   browser,
@@ -15,21 +17,13 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
-import { initialize } from './customer.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+} from '../fixtures/people.ts'
 
 const ROLES = ['owner', 'admin', 'viewer'] as const
 type Role = (typeof ROLES)[number]
 
 /** A new workspace with an owner who is signed in. */
-async function newWorkspace(): Promise<{ workspace: Workspace; owner: SignedUp }> {
+async function newWorkspace(cairn: Cairn): Promise<{ workspace: Workspace; owner: SignedUp }> {
   const workspace = await cairn.workspace()
   return { workspace, owner: await signUp(cairn, workspace, 'owner') }
 }
@@ -59,8 +53,11 @@ async function makeJourney(by: SignedUp) {
 }
 
 describe('members', () => {
-  it('are listed newest first, page by page, with their names and emails', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('are listed newest first, page by page, with their names and emails', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
     const people = [owner]
     for (const role of ['admin', 'viewer', 'viewer'] as const) {
       people.unshift(await signUp(cairn, workspace, role))
@@ -86,8 +83,7 @@ describe('members', () => {
     expect(times).toEqual(times.toSorted().reverse())
   })
 
-  it('have their new role from the next request on', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('have their new role from the next request on', async ({ cairn, workspace, owner }) => {
     const member = await signUp(cairn, workspace, 'viewer')
     expect(await makeJourney(member)).toBe('role_not_allowed')
     expect(await giveRole(owner, member.person_id, 'admin')).toBe('admin')
@@ -97,10 +93,13 @@ describe('members', () => {
     expect(await makeJourney(member)).toBe('role_not_allowed')
   })
 
-  it('can do nothing in the workspace from the moment that they are removed', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('can do nothing in the workspace from the moment that they are removed', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
     const member = await signUp(cairn, workspace, 'admin')
-    const { owner: other, workspace: elsewhere } = await newWorkspace()
+    const { owner: other, workspace: elsewhere } = await newWorkspace(cairn)
     await addMember(cairn, elsewhere, member, 'viewer')
     expect(await remove(owner, member.person_id)).toBe(204)
 
@@ -118,8 +117,7 @@ describe('members', () => {
     expect(await giveRole(owner, member.person_id, 'viewer')).toBe('member_not_found')
   })
 
-  it('can remove themselves', async () => {
-    const { workspace } = await newWorkspace()
+  it('can remove themselves', async ({ cairn, workspace }) => {
     const member = await signUp(cairn, workspace, 'admin')
     expect(await remove(member, member.person_id)).toBe(204)
     expect(await makeJourney(member)).toBe('not_a_member')
@@ -127,8 +125,7 @@ describe('members', () => {
 })
 
 describe('an admin', () => {
-  it('manages admins and viewers', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('manages admins and viewers', async ({ cairn, workspace, owner }) => {
     const admin = await signUp(cairn, workspace, 'admin')
     const { person_id } = await newMember(cairn, workspace, 'viewer')
     expect(await giveRole(admin, person_id, 'admin')).toBe('admin')
@@ -138,8 +135,7 @@ describe('an admin', () => {
     expect(await rolesSeenBy(owner)).toEqual({ [owner.person_id]: 'owner', [admin.person_id]: 'viewer' })
   })
 
-  it('does not manage owners, even if there are several', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('does not manage owners, even if there are several', async ({ cairn, workspace, owner }) => {
     const second = await newMember(cairn, workspace, 'owner')
     const admin = await signUp(cairn, workspace, 'admin')
     const viewer = await newMember(cairn, workspace, 'viewer')
@@ -160,8 +156,7 @@ describe('an admin', () => {
 })
 
 describe('the last owner', () => {
-  it('stays one, even if they want to leave', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('stays one, even if they want to leave', async ({ cairn, workspace, owner }) => {
     await newMember(cairn, workspace, 'admin')
     // An owner of another workspace does not count.
     await newMember(cairn, await cairn.workspace(), 'owner')
@@ -171,8 +166,7 @@ describe('the last owner', () => {
     expect(await giveRole(owner, owner.person_id, 'owner')).toBe('owner')
   })
 
-  it('is the one left of two', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('is the one left of two', async ({ cairn, workspace, owner }) => {
     const second = await signUp(cairn, workspace, 'admin')
     expect(await giveRole(owner, second.person_id, 'owner')).toBe('owner')
     expect(await giveRole(second, owner.person_id, 'viewer')).toBe('viewer')
@@ -180,8 +174,7 @@ describe('the last owner', () => {
     expect(await remove(second, second.person_id)).toBe('last_owner')
   })
 
-  it('is left if all owners remove each other at once', async () => {
-    const { workspace, owner } = await newWorkspace()
+  it('is left if all owners remove each other at once', async ({ cairn, workspace, owner }) => {
     const owners = [owner, await signUp(cairn, workspace, 'owner'), await signUp(cairn, workspace, 'owner')]
     await Promise.all(
       owners.flatMap((by) =>
@@ -194,9 +187,9 @@ describe('the last owner', () => {
 })
 
 describe('somebody with several workspaces', () => {
-  it('names the workspace with each request', async () => {
-    const { workspace: one, owner: person } = await newWorkspace()
-    const { workspace: two } = await newWorkspace()
+  it('names the workspace with each request', async ({ cairn }) => {
+    const { workspace: one, owner: person } = await newWorkspace(cairn)
+    const { workspace: two } = await newWorkspace(cairn)
     await addMember(cairn, two, person, 'viewer')
     const other = await cairn.workspace()
 
@@ -230,9 +223,8 @@ describe('somebody with several workspaces', () => {
     )
   })
 
-  it('need not name the only one, and gets an error for another one', async () => {
-    const { workspace, owner } = await newWorkspace()
-    const { workspace: other } = await newWorkspace()
+  it('need not name the only one, and gets an error for another one', async ({ cairn, workspace, owner }) => {
+    const { workspace: other } = await newWorkspace(cairn)
     expect((await owner.client().listJourneys()).response.status).toBe(200)
     expect((await owner.client(workspace.workspace_id).listJourneys()).response.status).toBe(200)
     expect((await owner.client(other.workspace_id).listJourneys()).error?.code).toBe('not_a_member')
@@ -240,7 +232,7 @@ describe('somebody with several workspaces', () => {
     expect((await nobody.client().listJourneys()).error?.code).toBe('not_a_member')
   })
 
-  it('can use each of them, however many there are; the session shows 500', async () => {
+  it('can use each of them, however many there are; the session shows 500', async ({ cairn }) => {
     const person = await newPerson(cairn)
     const made = Array.from({ length: 501 }, (_, at) => ({ workspace_id: newId('wsp'), created_ms: at }))
     await inStore(cairn.databaseUrl, async (db) => {
@@ -265,9 +257,12 @@ describe('somebody with several workspaces', () => {
 })
 
 describe('what another workspace owns', () => {
-  it('is answered like something that does not exist, whatever the operation', async () => {
-    const { workspace, owner } = await newWorkspace()
-    const other = await newWorkspace()
+  it('is answered like something that does not exist, whatever the operation', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
+    const other = await newWorkspace(cairn)
     const theirs = other.owner.client()
     const key = await theirs.createServiceKey({ body: { kind: 'secret', name: 'Theirs' } })
     const email = newEmail()
@@ -310,9 +305,8 @@ describe('what another workspace owns', () => {
     })
   })
 
-  it('is in no list', async () => {
-    const { owner } = await newWorkspace()
-    const other = await newWorkspace()
+  it('is in no list', async ({ cairn, owner }) => {
+    const other = await newWorkspace(cairn)
     await initialize(other.workspace, 'user-1')
     await other.owner.client().createInvitation({ body: { email: newEmail(), role: 'viewer' } })
     const client = owner.client()

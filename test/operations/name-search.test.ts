@@ -1,23 +1,11 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { createKey } from '../http/service-keys.ts'
-import { addMember, newPerson, signUp } from '../people.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
-async function ownedWorkspace() {
-  const workspace = await cairn.workspace()
-  const owner = await signUp(cairn, workspace, 'owner')
-  return { workspace, owner, api: owner.client(workspace.workspace_id) }
-}
+import type { Workspace } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
+import { addMember, newPerson } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 
 /** The names of the journeys that match a search, newest first. */
 async function journeysFound({ client }: Workspace, search: string) {
@@ -26,8 +14,7 @@ async function journeysFound({ client }: Workspace, search: string) {
 }
 
 describe('a search for journeys', () => {
-  it('finds names in which a word begins with each word of the text, newest first', async () => {
-    const { workspace } = await ownedWorkspace()
+  it('finds names in which a word begins with each word of the text, newest first', async ({ workspace }) => {
     for (const name of [
       'Renewal of Contracts',
       'Création (EU)',
@@ -52,8 +39,7 @@ describe('a search for journeys', () => {
     }
   })
 
-  it('follows a new name, and finds a journey by its whole identifier', async () => {
-    const { workspace } = await ownedWorkspace()
+  it('follows a new name, and finds a journey by its whole identifier', async ({ workspace }) => {
     const { journey_id, client } = workspace
     await client.updateJourney({ path: { journey_id }, body: { name: 'Checkout' } })
     expect(await journeysFound(workspace, 'onb')).toEqual([])
@@ -64,8 +50,7 @@ describe('a search for journeys', () => {
     expect(await journeysFound(workspace, journey_id.slice(0, -1))).toEqual([])
   })
 
-  it('finds within a status and within the workspace', async () => {
-    const { workspace } = await ownedWorkspace()
+  it('finds within a status and within the workspace', async ({ cairn, workspace }) => {
     const { client, journey_id } = workspace
     const found = async (status: 'active' | 'archived') =>
       (await client.listJourneys({ query: { search: 'onboarding', status } })).data?.data.length
@@ -76,8 +61,7 @@ describe('a search for journeys', () => {
     expect(await journeysFound(other, journey_id)).toEqual([])
   })
 
-  it('accepts 255 characters and refuses more, none and NUL', async () => {
-    const { workspace } = await ownedWorkspace()
+  it('accepts 255 characters and refuses more, none and NUL', async ({ workspace }) => {
     expect(await journeysFound(workspace, 'a '.repeat(127))).toEqual([])
     for (const search of ['a'.repeat(256), '', 'a\0']) {
       expect(await journeysFound(workspace, search)).toMatchObject({
@@ -89,8 +73,12 @@ describe('a search for journeys', () => {
 })
 
 describe('a list of service keys', () => {
-  it('can be filtered by name, last four characters, identifier, kind and status', async () => {
-    const { workspace, api } = await ownedWorkspace()
+  it('can be filtered by name, last four characters, identifier, kind and status', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
+    const api = owner.client(workspace.workspace_id)
     const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Mobile app' } })
     const key_id = made.data?.key_id ?? ''
     const last_four = made.data?.last_four ?? ''
@@ -115,8 +103,8 @@ describe('a list of service keys', () => {
     expect(await found({ kind: 'secret', search: 'import job' })).toEqual([key_id])
   })
 
-  it('finds a key that replaced another of the same name', async () => {
-    const { api } = await ownedWorkspace()
+  it('finds a key that replaced another of the same name', async ({ workspace, owner }) => {
+    const api = owner.client(workspace.workspace_id)
     const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Backend for maps' } })
     await api.rotateServiceKey({ path: { key_id: made.data?.key_id ?? '' }, body: { grace_seconds: 3600 } })
     expect((await api.listServiceKeys({ query: { search: 'maps' } })).data?.data).toHaveLength(2)
@@ -124,8 +112,12 @@ describe('a list of service keys', () => {
 })
 
 describe('a search for members', () => {
-  it('finds by the beginnings of words of the name, by the beginning of the email and by identifier', async () => {
-    const { workspace, owner, api } = await ownedWorkspace()
+  it('finds by the beginnings of words of the name, by the beginning of the email and by identifier', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
+    const api = owner.client(workspace.workspace_id)
     const grace = { ...(await newPerson(cairn)) }
     await addMember(cairn, workspace, grace, 'viewer')
     const found = async (search: string) =>

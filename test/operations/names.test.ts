@@ -1,19 +1,12 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { isVisible } from '../../admin/parts/visible-name.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { isGivenName } from '../../server/domain/names.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { contractDocument } from '../contract/document.ts'
-import { signUp } from '../people.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { contractDocument } from '../fixtures/contract/document.ts'
+import { it } from '../fixtures/it.ts'
+import { signUp } from '../fixtures/people.ts'
 
 const REFUSED = [
   ' ',
@@ -30,8 +23,10 @@ const GIVEN = ['.', ' a ', 'a\u200b', '\u200b山', '👩\u200d💻', '\u0301']
 const detail = 'must contain a visible character and no NUL character'
 
 describe('a name of white space or invisible characters only', () => {
-  it('is refused for a customer, a journey and its steps, and a visible one is accepted', async () => {
-    const { client, journey_id } = await cairn.workspace()
+  it('is refused for a customer, a journey and its steps, and a visible one is accepted', async ({
+    workspace,
+  }) => {
+    const { client, journey_id } = workspace
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
     const step = (name: string) => [{ event_id: ' ', name }]
     for (const name of REFUSED) {
@@ -54,7 +49,7 @@ describe('a name of white space or invisible characters only', () => {
     }
   })
 
-  it('is refused for a key', async () => {
+  it('is refused for a key', async ({ cairn }) => {
     const person = await signUp(cairn, await cairn.workspace(), 'owner')
     const body = { kind: 'secret', name: '\u200b ' }
     const answer = await person.fetch('POST /service-keys', { body })
@@ -62,8 +57,8 @@ describe('a name of white space or invisible characters only', () => {
     expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/name', detail }] })
   })
 
-  it('stays readable if it exists already', async () => {
-    const { client, journey_id, workspace_id } = await cairn.workspace()
+  it('stays readable if it exists already', async ({ cairn, workspace }) => {
+    const { client, journey_id, workspace_id } = workspace
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
     await client.initializeCustomer({ body: { ...names, customer_name: 'Ada' } })
     const steps = JSON.stringify([{ event_id: 'a', name: '\u200b' }])

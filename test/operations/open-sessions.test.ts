@@ -5,8 +5,16 @@ import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newToken } from '../../server/domain/tokens.ts'
 import { insertSession } from '../../server/storage/tables/sessions.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { browser, newMember, newPerson, OWN_PAGE, type Person, type SignedIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import {
+  browser,
+  newMember,
+  newPerson,
+  OWN_PAGE,
+  type Person,
+  type SignedIn,
+  signUp,
+} from '../fixtures/people.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

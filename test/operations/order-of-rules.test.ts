@@ -1,25 +1,19 @@
 // engines: sqlite, postgres
 
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { initialize } from './customer.ts'
+import { describe, expect } from 'vitest'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 const dry = { dry_run: true }
 const FUTURE = '9999-01-01T00:00:00Z'
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 type Event = { journey_id: string; customer_id: string; event_id: string; occurred_at?: string }
 
 /** Two journeys: one customer in the second, one in both, and one who was erased. */
-async function newScene() {
+async function newScene(cairn: Cairn) {
   const workspace = await cairn.workspace()
   const { client, journey_id } = workspace
   const other = await client.createJourney({ body: { name: 'Renewal' } })
@@ -48,8 +42,10 @@ async function codesOf({ client }: Workspace, event: Event) {
 const all = (code: string) => [code, code, code, code]
 
 describe('what the sender cannot fix is answered first', () => {
-  it('an archived journey before a customer who is unknown or outside of it, and before a wrong time', async () => {
-    const { workspace, outside, inside, event } = await newScene()
+  it('an archived journey before a customer who is unknown or outside of it, and before a wrong time', async ({
+    cairn,
+  }) => {
+    const { workspace, outside, inside, event } = await newScene(cairn)
     const { client, journey_id } = workspace
     await client.archiveJourney({ path: { journey_id } })
     const archived = all('journey_archived')
@@ -60,8 +56,8 @@ describe('what the sender cannot fix is answered first', () => {
     expect(await codesOf(workspace, event(outside))).toEqual(all('customer_not_in_journey'))
   })
 
-  it('an erased customer before an archived journey, by events and by initialization', async () => {
-    const { workspace, erased, event } = await newScene()
+  it('an erased customer before an archived journey, by events and by initialization', async ({ cairn }) => {
+    const { workspace, erased, event } = await newScene(cairn)
     const { client, journey_id } = workspace
     await client.archiveJourney({ path: { journey_id } })
     expect(await codesOf(workspace, event(erased))).toEqual(all('customer_erased'))
@@ -72,8 +68,8 @@ describe('what the sender cannot fix is answered first', () => {
     }
   })
 
-  it('a replay of what was refused gives the same answer', async () => {
-    const { workspace, outside, event } = await newScene()
+  it('a replay of what was refused gives the same answer', async ({ cairn }) => {
+    const { workspace, outside, event } = await newScene(cairn)
     const { client, journey_id } = workspace
     await client.createEvent({ body: { ...event(outside), event_id: `event ${randomUUID()}` } })
     await expect.poll(async () => (await client.listRefusals()).data?.data.length, withPatience).toBe(1)

@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { newAddress } from '../contract/target.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { newAddress } from '../fixtures/contract/target.ts'
 import {
   addMember,
   browser,
@@ -13,7 +13,7 @@ import {
   type SignedUp,
   signIn,
   signUp,
-} from '../people.ts'
+} from '../fixtures/people.ts'
 
 const HOUR_MS = 3_600_000
 const NEW_PASSWORD = 'enigma-is-a-machine'

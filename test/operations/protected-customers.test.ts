@@ -1,30 +1,24 @@
 // engines: sqlite, postgres
 import { randomUUID } from 'node:crypto'
 import { TypeID } from 'typeid-js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { insertServiceKey } from '../../server/storage/tables/service-keys.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { inStore } from '../in-store.ts'
-import { withPatience } from '../patience.ts'
-import { signUp } from '../people.ts'
-import { initialize } from './customer.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { it } from '../fixtures/it.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { signUp } from '../fixtures/people.ts'
 
 const NO_CUSTOMER = `cus_${'0'.repeat(26)}`
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 const named = (client_customer_id: string, customer_name = 'Grace') =>
   ({ client_customer_id, customer_type: 'contact', customer_name }) as const
 
 /** A workspace with a known customer, an erased one, and another journey that nobody has entered. */
-async function newScene() {
+async function newScene(cairn: Cairn) {
   const workspace = await cairn.workspace()
   const { client, journey_id, publishable_key } = workspace
   const known = await initialize(workspace, 'known')
@@ -36,7 +30,12 @@ async function newScene() {
 }
 
 /** Sends a body with the publishable key. @returns the response without what differs between any two responses */
-async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string, body: object) {
+async function asked(
+  cairn: Cairn,
+  workspace: Pick<Workspace, 'publishable_key'>,
+  path: string,
+  body: object,
+) {
   const headers = { 'x-service-key': workspace.publishable_key, 'content-type': 'application/json' }
   const reply = await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
   const text = (await reply.text()).replaceAll(
@@ -50,8 +49,8 @@ async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string
 }
 
 /** A scene with a customer of the other journey only, and an identifier that nobody has. */
-async function newCrowd() {
-  const scene = await newScene()
+async function newCrowd(cairn: Cairn) {
+  const scene = await newScene(cairn)
   const elsewhere = await initialize({ ...scene, journey_id: scene.other_id }, 'elsewhere')
   const unknown = scene.known.replace(/.{20}$/, '0'.repeat(20))
   const archive = () => scene.client.archiveJourney({ path: { journey_id: scene.journey_id } })
@@ -90,13 +89,14 @@ const isDry = ({ path }: Way) => path.endsWith('?dry_run=true')
 
 /** Sends each event each way, and expects the same response to all of them. */
 async function expectOneAnswer(
+  cairn: Cairn,
   workspace: Workspace,
   events: SentEvent[],
   { code, ways = WAYS }: { code: string | undefined; ways?: Way[] },
 ) {
   for (const { path, bodyOf, codeOf } of ways) {
     const answers: Answer[] = []
-    for (const event of events) answers.push(await asked(workspace, path, bodyOf(event)))
+    for (const event of events) answers.push(await asked(cairn, workspace, path, bodyOf(event)))
     const [first] = answers
     if (!first) throw new Error('no event was sent')
     expect(codeOf(first), path).toBe(code)
@@ -104,18 +104,18 @@ async function expectOneAnswer(
   }
 }
 
-async function protect({ workspace_id }: { workspace_id: string }, protect_customers: boolean) {
+async function protect(cairn: Cairn, { workspace_id }: { workspace_id: string }, protect_customers: boolean) {
   const owner = await signUp(cairn, { workspace_id }, 'owner')
   return await owner.client(workspace_id).updateWorkspace({ body: { protect_customers } })
 }
 
 describe('a publishable key in a workspace that protects its customers', () => {
-  it('registers a new customer and finds a known one with the same response', async () => {
-    const { workspace, client, journey_id, known, page } = await newScene()
+  it('registers a new customer and finds a known one with the same response', async ({ cairn }) => {
+    const { workspace, client, journey_id, known, page } = await newScene(cairn)
     const answers = [
-      await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
-      await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
-      await asked(workspace, '/customers/initialize', { ...named('known'), journey_id }),
+      await asked(cairn, workspace, '/customers/initialize', { ...named('new'), journey_id }),
+      await asked(cairn, workspace, '/customers/initialize', { ...named('new'), journey_id }),
+      await asked(cairn, workspace, '/customers/initialize', { ...named('known'), journey_id }),
     ]
     expect(answers[0]).toMatchObject({ status: 200, said: { created: false } })
     expect(answers).toEqual([answers[0], answers[0], answers[0]])
@@ -125,8 +125,10 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(listed.data?.data.map(({ customer_name }) => customer_name)).toEqual(['Grace', 'Ada Lovelace'])
   })
 
-  it('enrols a known customer in another journey, and renames nobody, also by concurrent calls', async () => {
-    const { client, other_id, known, page } = await newScene()
+  it('enrols a known customer in another journey, and renames nobody, also by concurrent calls', async ({
+    cairn,
+  }) => {
+    const { client, other_id, known, page } = await newScene(cairn)
     const names = Array.from({ length: 20 }, (_, index) => `Grace ${index}`)
     const bodies = names.flatMap((name) => [
       { ...named('known', name), journey_id: other_id },
@@ -151,8 +153,8 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect((await customer(made))?.customer_name).toBe('Grace Hopper')
   })
 
-  it('cannot read the time of registration from a new customer_id', async () => {
-    const { workspace_id } = await cairn.workspace()
+  it('cannot read the time of registration from a new customer_id', async ({ cairn, workspace }) => {
+    const { workspace_id } = workspace
     const made_ms = Date.now() - 1_000_000_000
     const set = { created_ms: made_ms, protect_customers: 1 }
     const publishable = newServiceKey('publishable')
@@ -183,10 +185,10 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(times.filter((ms) => ms > Date.now() - 100_000_000).length).toBeLessThan(50)
   })
 
-  it('learns nothing about a customer by a dry run', async () => {
-    const { workspace, client, journey_id, other_id, known, erased } = await newScene()
+  it('learns nothing about a customer by a dry run', async ({ cairn }) => {
+    const { workspace, client, journey_id, other_id, known, erased } = await newScene(cairn)
     const trial = async (names: object) =>
-      await asked(workspace, '/customers/initialize?dry_run=true', { ...names, journey_id })
+      await asked(cairn, workspace, '/customers/initialize?dry_run=true', { ...names, journey_id })
     const of_new = await trial(named('new'))
     expect(of_new).toMatchObject({ status: 200, said: { created: false, dry_run: true } })
     expect(await trial(named('known'))).toEqual(of_new)
@@ -199,7 +201,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     const event = (customer_id: string) => ({ journey_id: other_id, customer_id, event_id: 'signed_up' })
     const ids = [known, erased, 'cus_unknown']
     for (const customer_id of ids) {
-      expect(await asked(workspace, '/events/create?dry_run=true', event(customer_id))).toMatchObject({
+      expect(await asked(cairn, workspace, '/events/create?dry_run=true', event(customer_id))).toMatchObject({
         status: 201,
         said: { duplicate: false, dry_run: true },
       })
@@ -223,26 +225,34 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(await trial(named('erased'))).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
   })
 
-  it('gets the same answer for an erased customer as for an unknown one, and nothing of it is kept', async () => {
-    const { workspace, client, journey_id, erased } = await newScene()
+  it('gets the same answer for an erased customer as for an unknown one, and nothing of it is kept', async ({
+    cairn,
+  }) => {
+    const { workspace, client, journey_id, erased } = await newScene(cairn)
     const event = (customer_id: string) => ({ journey_id, customer_id, event_id: 'signed_up' })
     const unknown = `cus_${erased.slice('cus_'.length).split('').toReversed().join('').replace(/^./, '0')}`
-    const of_unknown = await asked(workspace, '/events/create', event(unknown))
+    const of_unknown = await asked(cairn, workspace, '/events/create', event(unknown))
     expect(of_unknown).toMatchObject({ status: 404, said: { code: 'customer_not_found' } })
-    expect(await asked(workspace, '/events/create', event(erased))).toEqual(of_unknown)
-    const { said } = await asked(workspace, '/events/batch', { events: [event(erased), event(unknown)] })
+    expect(await asked(cairn, workspace, '/events/create', event(erased))).toEqual(of_unknown)
+    const { said } = await asked(cairn, workspace, '/events/batch', {
+      events: [event(erased), event(unknown)],
+    })
     expect(said.results[0]).toEqual(said.results[1])
     await expect.poll(async () => (await client.listRefusals()).data?.data.length, withPatience).toBe(2)
     const kept = await client.listRefusals({ query: { customer_id: erased } })
     expect(kept.data?.data).toEqual([])
   })
 
-  it('finds an archived journey closed for every customer, and nothing about an erased customer is kept', async () => {
-    const { workspace, client, journey_id, known, erased, elsewhere, unknown, archive } = await newCrowd()
+  it('finds an archived journey closed for every customer, and nothing about an erased customer is kept', async ({
+    cairn,
+  }) => {
+    const { workspace, client, journey_id, known, erased, elsewhere, unknown, archive } =
+      await newCrowd(cairn)
     await archive()
     const event = { journey_id, event_id: 'signed_up' }
     const ids = [known, erased, elsewhere, unknown]
     await expectOneAnswer(
+      cairn,
       workspace,
       ids.map((customer_id) => ({ ...event, customer_id })),
       { code: 'journey_archived' },
@@ -250,7 +260,9 @@ describe('a publishable key in a workspace that protects its customers', () => {
     for (const query of ['', '?dry_run=true']) {
       const answers: Answer[] = []
       for (const name of ['known', 'erased', 'elsewhere', 'nobody']) {
-        answers.push(await asked(workspace, `/customers/initialize${query}`, { ...named(name), journey_id }))
+        answers.push(
+          await asked(cairn, workspace, `/customers/initialize${query}`, { ...named(name), journey_id }),
+        )
       }
       expect(answers[0]).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
       expect(answers).toEqual(answers.map(() => answers[0]))
@@ -263,34 +275,36 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept).not.toMatch(new RegExp(`\\berased\\b|${erased}`))
   })
 
-  it('learns of a time in the future before anything about the customer', async () => {
-    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
+  it('learns of a time in the future before anything about the customer', async ({ cairn }) => {
+    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
     const ids = [known, erased, elsewhere, unknown]
     await expectOneAnswer(
+      cairn,
       workspace,
       ids.map((customer_id) => ({ ...event, customer_id })),
       { code: 'occurred_at_in_future' },
     )
   })
 
-  it('learns of an event that is too large before anything about the customer', async () => {
-    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
+  it('learns of an event that is too large before anything about the customer', async ({ cairn }) => {
+    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
     const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }
     const ids = [known, erased, elsewhere, unknown]
     await expectOneAnswer(
+      cairn,
       workspace,
       ids.map((customer_id) => ({ ...event, customer_id })),
       { code: 'event_too_large', ways: WAYS.filter(({ path }) => path.startsWith('/events/batch')) },
     )
   })
 
-  it('gets one refusal for a customer who is unknown, erased or in another journey', async () => {
-    const { workspace, client, journey_id, erased, elsewhere, unknown } = await newCrowd()
+  it('gets one refusal for a customer who is unknown, erased or in another journey', async ({ cairn }) => {
+    const { workspace, client, journey_id, erased, elsewhere, unknown } = await newCrowd(cairn)
     const event = { journey_id, event_id: 'signed_up' }
     const ids = [erased, elsewhere, unknown]
     const events = ids.map((customer_id) => ({ ...event, customer_id }))
-    await expectOneAnswer(workspace, events, {
+    await expectOneAnswer(cairn, workspace, events, {
       code: 'customer_not_found',
       ways: WAYS.filter((way) => !isDry(way)),
     })
@@ -306,13 +320,13 @@ describe('a publishable key in a workspace that protects its customers', () => {
       ])
   })
 
-  it.each([
+  it.for([
     { refused: 'in an archived journey', code: 'journey_archived' },
     { refused: 'for its time', code: 'occurred_at_in_future' },
   ])(
     'does not learn from an event that is refused $refused whether its message_id is stored',
-    async ({ code }) => {
-      const { workspace, client, journey_id, known, archive } = await newCrowd()
+    async ({ code }, { cairn }) => {
+      const { workspace, client, journey_id, known, archive } = await newCrowd(cairn)
       const event = { journey_id, customer_id: known, event_id: 'signed_up' }
       await client.createEvent({ body: { ...event, message_id: 'stored' } })
       if (code === 'journey_archived') await archive()
@@ -322,13 +336,15 @@ describe('a publishable key in a workspace that protects its customers', () => {
         ...(code === 'occurred_at_in_future' && { occurred_at: FUTURE }),
       }
       const events = ['stored', 'new'].map((message_id) => ({ ...sent, message_id }))
-      await expectOneAnswer(workspace, events, { code })
+      await expectOneAnswer(cairn, workspace, events, { code })
     },
   )
 
-  it('gets one refusal for its customer and for its message_id, and a resend is recognized', async () => {
+  it('gets one refusal for its customer and for its message_id, and a resend is recognized', async ({
+    cairn,
+  }) => {
     const { workspace, client, journey_id, known, erased, elsewhere, unknown, page, archive } =
-      await newCrowd()
+      await newCrowd(cairn)
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
     const first = await page.createEvent({ body: event })
     const outside = [erased, elsewhere, unknown].map((customer_id) => ({ ...event, customer_id }))
@@ -337,7 +353,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
       ...outside,
       ...outside.map((event) => ({ ...event, message_id: 'new' })),
     ]
-    await expectOneAnswer(workspace, events, {
+    await expectOneAnswer(cairn, workspace, events, {
       code: 'customer_not_found',
       ways: WAYS.filter((way) => !isDry(way)),
     })
@@ -348,13 +364,13 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
   })
 
-  it('learns of no message_id from a dry run, even next to one with a secret key', async () => {
-    const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
+  it('learns of no message_id from a dry run, even next to one with a secret key', async ({ cairn }) => {
+    const { workspace, client, journey_id, known, unknown, page } = await newCrowd(cairn)
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
     await client.createEvent({ body: event })
     const fresh = { ...event, message_id: 'new' }
     const events = [event, { ...event, event_id: 'guessed' }, { ...event, customer_id: unknown }, fresh]
-    await expectOneAnswer(workspace, events, { code: undefined, ways: WAYS.filter(isDry) })
+    await expectOneAnswer(cairn, workspace, events, { code: undefined, ways: WAYS.filter(isDry) })
     const query = { dry_run: true }
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => [
@@ -372,15 +388,15 @@ describe('a publishable key in a workspace that protects its customers', () => {
     }
   })
 
-  it('cannot register an erased customer: a 2xx means stored', async () => {
-    const { client, journey_id, page } = await newScene()
+  it('cannot register an erased customer: a 2xx means stored', async ({ cairn }) => {
+    const { client, journey_id, page } = await newScene(cairn)
     const { error } = await page.initializeCustomer({ body: { ...named('erased'), journey_id } })
     expect(error).toMatchObject({ status: 410, code: 'customer_erased' })
     expect((await client.listCustomers()).data?.data).toHaveLength(1)
   })
 
-  it('differs from a secret key, which renames and learns the outcome', async () => {
-    const { client, journey_id, known, erased } = await newScene()
+  it('differs from a secret key, which renames and learns the outcome', async ({ cairn }) => {
+    const { client, journey_id, known, erased } = await newScene(cairn)
     const made = await client.initializeCustomer({ body: { ...named('new'), journey_id } })
     expect([made.response.status, made.data?.created]).toEqual([201, true])
     await client.initializeCustomer({ body: { ...named('known'), journey_id } })
@@ -392,8 +408,8 @@ describe('a publishable key in a workspace that protects its customers', () => {
 })
 
 describe('the setting', () => {
-  it('applies at once when it is changed, by owners only, and is in the audit log', async () => {
-    const { workspace, journey_id, known, client, page } = await newScene()
+  it('applies at once when it is changed, by owners only, and is in the audit log', async ({ cairn }) => {
+    const { workspace, journey_id, known, client, page } = await newScene(cairn)
     const rename = () => page.initializeCustomer({ body: { ...named('known'), journey_id } })
     await rename()
     const admin = await signUp(cairn, workspace, 'admin')
@@ -401,7 +417,7 @@ describe('the setting', () => {
     expect(refused.error?.code).toBe('role_not_allowed')
     expect((await admin.client().getWorkspace()).data?.protect_customers).toBe(true)
 
-    expect((await protect(workspace, false)).data).toMatchObject({ protect_customers: false })
+    expect((await protect(cairn, workspace, false)).data).toMatchObject({ protect_customers: false })
     expect((await rename()).data).toMatchObject({ created: false })
     const customer = await client.getCustomer({ path: { customer_id: known } })
     expect(customer.data?.customer_name).toBe('Grace')
@@ -413,7 +429,7 @@ describe('the setting', () => {
     })
     expect(erased.response.status).toBe(410)
 
-    await protect(workspace, true)
+    await protect(cairn, workspace, true)
     const another = await page.initializeCustomer({ body: { ...named('another'), journey_id } })
     expect([another.response.status, another.data?.created]).toEqual([200, false])
     const log = await admin.client().listAuditLog({ query: { area: 'members' } })
@@ -424,21 +440,24 @@ describe('the setting', () => {
     ])
   })
 
-  it('leaves the order of the rules unchanged for a secret key if it is off', async () => {
-    const { workspace, journey_id, erased, elsewhere, archive } = await newCrowd()
-    await protect(workspace, false)
+  it('leaves the order of the rules unchanged for a secret key if it is off', async ({ cairn }) => {
+    const { workspace, journey_id, erased, elsewhere, archive } = await newCrowd(cairn)
+    await protect(cairn, workspace, false)
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
-    await expectOneAnswer(workspace, [{ ...event, customer_id: elsewhere }], {
+    await expectOneAnswer(cairn, workspace, [{ ...event, customer_id: elsewhere }], {
       code: 'customer_not_in_journey',
     })
     await archive()
-    await expectOneAnswer(workspace, [{ ...event, customer_id: erased }], { code: 'customer_erased' })
-    const answer = await asked(workspace, '/customers/initialize', { ...named('erased'), journey_id })
+    await expectOneAnswer(cairn, workspace, [{ ...event, customer_id: erased }], { code: 'customer_erased' })
+    const answer = await asked(cairn, workspace, '/customers/initialize', { ...named('erased'), journey_id })
     expect(answer.said.code).toBe('customer_erased')
   })
 
-  it('is off in a workspace that is older than it, and on in one that an owner creates', async () => {
-    const { workspace_id } = await cairn.workspace()
+  it('is off in a workspace that is older than it, and on in one that an owner creates', async ({
+    cairn,
+    workspace,
+  }) => {
+    const { workspace_id } = workspace
     const old = { workspace_id: newId('wsp'), name: randomUUID(), created_ms: Date.now() }
     await inStore(cairn.databaseUrl, async (db) => {
       // As a row from before the column existed.

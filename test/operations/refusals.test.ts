@@ -3,12 +3,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/index.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { scrape, sumOf } from '../http/exposition.ts'
-import { createKey } from '../http/service-keys.ts'
-import { signUp } from '../people.ts'
-import { storedText } from '../storage/store.ts'
-import { customerInJourney } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { signUp } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
+import { storedText } from '../fixtures/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 

@@ -2,13 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { type Browser, signUp } from '../people.ts'
-import { storedText } from '../storage/store.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { type Browser, signUp } from '../fixtures/people.ts'
+import { storedText } from '../fixtures/store.ts'
 import { settled } from './settled.ts'
 
+/** A server of its own, because the tests search the bytes of the whole store. */
 let cairn: Cairn
 
 beforeAll(async () => {

@@ -1,26 +1,20 @@
 // engines: sqlite, postgres
 
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { inStore } from '../in-store.ts'
-import { withPatience } from '../patience.ts'
-import { addMember, type SignedUp, signUp } from '../people.ts'
-import { rowsOfWorkspace } from '../storage/rows-of-workspace.ts'
-import { initialize } from './customer.ts'
+import { describe, expect } from 'vitest'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { it } from '../fixtures/it.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { addMember, type SignedUp, signUp } from '../fixtures/people.ts'
+import { rowsOfWorkspace } from '../fixtures/rows-of-workspace.ts'
 import { settled } from './settled.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 type Scene = { workspace: Workspace; owner: SignedUp; customer_id: string; name: string }
 
 /** A workspace with a customer, an event, a report and more than one member. */
-async function newScene(): Promise<Scene> {
+async function newScene(cairn: Cairn): Promise<Scene> {
   const workspace = await cairn.workspace()
   const { client, workspace_id, journey_id } = workspace
   const owner = await signUp(cairn, workspace, 'owner')
@@ -51,15 +45,15 @@ async function removed(scene: Scene): Promise<Scene> {
 }
 
 /** Whether all its rows are deleted, except its own row, which contains only the identifier. */
-async function isGone({ workspace }: Scene) {
+async function isGone(cairn: Cairn, { workspace }: Scene) {
   const { workspace_id } = workspace
   const rows = () => inStore(cairn.databaseUrl, (db) => rowsOfWorkspace(db, workspace_id))
   await expect.poll(rows, { ...withPatience, interval: 200 }).toEqual({ workspaces: 1 })
 }
 
 describe('a workspace that is archived', () => {
-  it('can be read as before and accepts nothing new, until it is restored', async () => {
-    const scene = await newScene()
+  it('can be read as before and accepts nothing new, until it is restored', async ({ cairn }) => {
+    const scene = await newScene(cairn)
     const { workspace, customer_id } = scene
     const { client } = workspace
     const { data: archived } = await about(scene).archiveWorkspace()
@@ -96,8 +90,8 @@ describe('a workspace that is archived', () => {
 })
 
 describe('a workspace', () => {
-  it('is removed only if it is archived and its name is given', async () => {
-    const scene = await newScene()
+  it('is removed only if it is archived and its name is given', async ({ cairn }) => {
+    const scene = await newScene(cairn)
     const { workspace, name } = scene
     const client = about(scene)
     const remove = (name: string) => client.removeWorkspace({ body: { name } })
@@ -121,8 +115,8 @@ describe('a workspace', () => {
     expect((await remove(name)).error?.code).toBe('not_a_member')
   })
 
-  it('is found nowhere once it is removed, and its name is free', async () => {
-    const scene = await newScene()
+  it('is found nowhere once it is removed, and its name is free', async ({ cairn }) => {
+    const scene = await newScene(cairn)
     const { workspace, owner, name } = scene
     const { client, workspace_id } = workspace
     const other = await cairn.workspace()
@@ -142,9 +136,11 @@ describe('a workspace', () => {
     expect(made.data?.workspace_id).not.toBe(workspace_id)
   })
 
-  it('leaves nothing behind, while customers are being erased too, and its neighbours unchanged', async () => {
-    const scene = await newScene()
-    const neighbour = await newScene()
+  it('leaves nothing behind, while customers are being erased too, and its neighbours unchanged', async ({
+    cairn,
+  }) => {
+    const scene = await newScene(cairn)
+    const neighbour = await newScene(cairn)
     const { workspace, customer_id } = scene
     const { client } = workspace
     const { data: second } = await client.createJourney({ body: { name: 'Renewal' } })
@@ -159,7 +155,7 @@ describe('a workspace', () => {
     await settled(() => client.getJourneyReport({ path: { journey_id: workspace.journey_id } }))
     await about(scene).eraseCustomer({ path: { customer_id: other_id } })
     await about(scene).eraseCustomer({ path: { customer_id } })
-    await isGone(await removed(scene))
+    await isGone(cairn, await removed(scene))
 
     const report = await settled(() =>
       neighbour.workspace.client.getJourneyReport({ path: { journey_id: neighbour.workspace.journey_id } }),

@@ -1,16 +1,10 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { initialize } from './customer.ts'
+import { describe, expect } from 'vitest'
+import type { Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { it as base } from '../fixtures/it.ts'
 import { settled } from './settled.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: `Step ${event_id}` }))
 
@@ -18,13 +12,12 @@ const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
 const minutes = (count: number) => count * 60_000
 
-/** A workspace whose journey has steps. */
-async function stepped(): Promise<Workspace> {
-  const workspace = await cairn.workspace()
+/** `stepped` is a workspace whose journey has steps. */
+const it = base.extend('stepped', async ({ workspace }) => {
   const { client, journey_id } = workspace
   await client.updateJourney({ path: { journey_id }, body: { steps: STEPS } })
   return workspace
-}
+})
 
 /** Sends events of a customer, in this order. @returns the customer and the events' `id`s */
 async function does(
@@ -53,8 +46,7 @@ async function listed({ client, journey_id }: Workspace, query: Record<string, u
 }
 
 describe('getJourneyReport', () => {
-  it('has nobody in a new journey, and the steps as they are configured', async () => {
-    const workspace = await stepped()
+  it('has nobody in a new journey, and the steps as they are configured', async ({ stepped: workspace }) => {
     const { enrolled, steps } = await report(workspace)
     expect(enrolled).toBe(0)
     expect(steps.map(({ step, event_id, name }) => [step, event_id, name])).toEqual(
@@ -66,8 +58,9 @@ describe('getJourneyReport', () => {
     }
   })
 
-  it('counts who has reached each step, whatever came in between and in any order', async () => {
-    const workspace = await stepped()
+  it('counts who has reached each step, whatever came in between and in any order', async ({
+    stepped: workspace,
+  }) => {
     const first = await initialize(workspace, 'user-1')
     const second = await initialize(workspace, 'user-2')
     const third = await initialize(workspace, 'user-3')
@@ -101,8 +94,9 @@ describe('getJourneyReport', () => {
     expect(steps[2]?.times).toEqual({ n: 1, median_ms: minutes(20), p90_ms: minutes(20) })
   })
 
-  it('shows separately who did a step without the previous ones, until they arrive', async () => {
-    const workspace = await stepped()
+  it('shows separately who did a step without the previous ones, until they arrive', async ({
+    stepped: workspace,
+  }) => {
     const customer = await initialize(workspace, 'user-1')
     await does(workspace, customer, [
       ['paid', at(30)],
@@ -134,8 +128,7 @@ describe('getJourneyReport', () => {
     ])
   })
 
-  it('lets several steps be reached at one instant, in their order', async () => {
-    const workspace = await stepped()
+  it('lets several steps be reached at one instant, in their order', async ({ stepped: workspace }) => {
     const customer = await initialize(workspace, 'user-1')
     await does(workspace, customer, [
       ['paid', at(0)],
@@ -147,8 +140,7 @@ describe('getJourneyReport', () => {
     expect(steps[2]?.times).toEqual({ n: 1, median_ms: 0, p90_ms: 0 })
   })
 
-  it('distinguishes waiting from dropped with a window', async () => {
-    const workspace = await stepped()
+  it('distinguishes waiting from dropped with a window', async ({ stepped: workspace }) => {
     const [inTime, late, waits, never] = await Promise.all(
       [1, 2, 3, 4].map((number) => initialize(workspace, `user-${number}`)),
     )
@@ -183,8 +175,9 @@ describe('getJourneyReport', () => {
     expect(await listed(workspace, { out_of_order: 3 })).toEqual([4])
   })
 
-  it('lets a customer enter with its first event if that occurred before the initialization', async () => {
-    const workspace = await stepped()
+  it('lets a customer enter with its first event if that occurred before the initialization', async ({
+    stepped: workspace,
+  }) => {
     const customer = await initialize(workspace, 'user-1')
     await initialize(workspace, 'user-2')
     await does(workspace, customer, [
@@ -200,8 +193,9 @@ describe('getJourneyReport', () => {
     expect((await report(workspace, { customer_type: 'account' })).enrolled).toBe(0)
   })
 
-  it('is recomputed when the steps are edited, and shows the new ones when it is done', async () => {
-    const workspace = await stepped()
+  it('is recomputed when the steps are edited, and shows the new ones when it is done', async ({
+    stepped: workspace,
+  }) => {
     const { client, journey_id } = workspace
     const customer = await initialize(workspace, 'user-1')
     await does(workspace, customer, [
@@ -222,8 +216,7 @@ describe('getJourneyReport', () => {
     expect(await report(workspace)).toMatchObject({ enrolled: 1, steps: [] })
   })
 
-  it('shows a renamed step at once', async () => {
-    const workspace = await stepped()
+  it('shows a renamed step at once', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     const steps = STEPS.map(({ event_id }) => ({ event_id, name: `Renamed ${event_id}` }))
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -232,19 +225,19 @@ describe('getJourneyReport', () => {
     expect(data?.steps.map(({ name }) => name)).toEqual(steps.map(({ name }) => name))
   })
 
-  it.each(['P', 'PT', 'P1Y', 'P1M', '7d', 'P-1D', 'P1DT', 'P1.5D'])(
+  it.for(['P', 'PT', 'P1Y', 'P1M', '7d', 'P-1D', 'P1DT', 'P1.5D'])(
     'refuses %s as a window',
-    async (window) => {
-      const { client, journey_id } = await cairn.workspace()
+    async (window, { workspace }) => {
+      const { client, journey_id } = workspace
       const { error } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
       expect(error).toMatchObject({ status: 400, errors: [{ parameter: 'window' }] })
     },
   )
 
-  it.each(['P2W', 'P7D', 'PT36H', 'P1DT2H3M4S', 'PT0S', 'PT5M1S'])(
+  it.for(['P2W', 'P7D', 'PT36H', 'P1DT2H3M4S', 'PT0S', 'PT5M1S'])(
     'accepts %s as a window',
-    async (window) => {
-      const { client, journey_id } = await cairn.workspace()
+    async (window, { workspace }) => {
+      const { client, journey_id } = workspace
       const { data } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
       expect(data?.enrolled).toBe(0)
     },
@@ -252,8 +245,9 @@ describe('getJourneyReport', () => {
 })
 
 describe('getJourneyTrend', () => {
-  it('groups customers into days of the time zone, also when clocks change', async () => {
-    const workspace = await stepped()
+  it('groups customers into days of the time zone, also when clocks change', async ({
+    stepped: workspace,
+  }) => {
     const { client, journey_id } = workspace
     const entries = [
       '2026-03-28T22:59:59.999Z',
@@ -293,8 +287,9 @@ describe('getJourneyTrend', () => {
     ])
   })
 
-  it('starts weeks on Monday, and has none that starts at the end of the span', async () => {
-    const workspace = await stepped()
+  it('starts weeks on Monday, and has none that starts at the end of the span', async ({
+    stepped: workspace,
+  }) => {
     const { client, journey_id } = workspace
     const entries = [
       '2026-03-29T23:59:59.999Z',
@@ -317,8 +312,9 @@ describe('getJourneyTrend', () => {
     ])
   })
 
-  it('marks a cohort as incomplete while its period lasts, and while a window in it is open', async () => {
-    const workspace = await stepped()
+  it('marks a cohort as incomplete while its period lasts, and while a window in it is open', async ({
+    stepped: workspace,
+  }) => {
     const { client, journey_id } = workspace
     const customer = await initialize(workspace, 'user-1')
     await does(workspace, customer, [
@@ -338,8 +334,7 @@ describe('getJourneyTrend', () => {
 })
 
 describe('getJourneyStepTimes', () => {
-  it('has each time in one class, and the exact percentiles', async () => {
-    const workspace = await stepped()
+  it('has each time in one class, and the exact percentiles', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     const gaps = [0, 1, 59, 60, 61, 10_000]
     for (const [index, gap] of gaps.entries()) {
@@ -365,8 +360,7 @@ describe('getJourneyStepTimes', () => {
 })
 
 describe('listJourneyCustomers', () => {
-  it('lists the newest entry first, each once in pages of any size', async () => {
-    const workspace = await stepped()
+  it('lists the newest entry first, each once in pages of any size', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     for (let number = 1; number <= 5; number += 1) {
       await does(workspace, await initialize(workspace, `user-${number}`), [['signed_up', at(number % 3)]])
@@ -387,8 +381,7 @@ describe('listJourneyCustomers', () => {
     }
   })
 
-  it('shows the times at which each step was reached', async () => {
-    const workspace = await stepped()
+  it('shows the times at which each step was reached', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'user-1')
     await does(workspace, customer_id, [
@@ -414,8 +407,7 @@ describe('listJourneyCustomers', () => {
     })
   })
 
-  it('lists nobody for a step that the journey does not have', async () => {
-    const workspace = await stepped()
+  it('lists nobody for a step that the journey does not have', async ({ stepped: workspace }) => {
     await initialize(workspace, 'user-1')
     expect(await listed(workspace, { reached: 4 })).toEqual([])
     expect(await listed(workspace, { out_of_order: 4 })).toEqual([])
@@ -423,8 +415,9 @@ describe('listJourneyCustomers', () => {
 })
 
 describe('listCustomerJourneys', () => {
-  it('shows the event that filled each step, in every journey of the customer', async () => {
-    const workspace = await stepped()
+  it('shows the event that filled each step, in every journey of the customer', async ({
+    stepped: workspace,
+  }) => {
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'user-1')
     const other = await client.createJourney({ body: { name: 'Renewal', steps: STEPS.slice(0, 1) } })

@@ -1,10 +1,10 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { browser, signIn, signUp } from '../people.ts'
-import { initialize } from './customer.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { browser, signIn, signUp } from '../fixtures/people.ts'
 import { settled } from './settled.ts'
 
 const DAY_MS = 86_400_000

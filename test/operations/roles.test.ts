@@ -1,18 +1,17 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { operations } from '../contract/document.ts'
-import { type Browser, browser, newPerson, signIn, signUp } from '../people.ts'
+import { describe, expect } from 'vitest'
+import type { Workspace } from '../fixtures/cairn.ts'
+import { operations } from '../fixtures/contract/document.ts'
+import { it } from '../fixtures/it.ts'
+import { type Browser, browser, newPerson, signIn, signUp } from '../fixtures/people.ts'
 
 type Who = 'owner' | 'admin' | 'viewer' | 'nobody' | 'stranger'
 
-let cairn: Cairn
 let workspace: Workspace
 let browsers: Record<Who, Browser>
 
-beforeAll(async () => {
-  cairn = await startCairn()
+it.beforeAll(async ({ cairn }) => {
   workspace = await cairn.workspace()
   browsers = {
     owner: await signUp(cairn, workspace, 'owner'),
@@ -21,7 +20,6 @@ beforeAll(async () => {
     nobody: browser(cairn, await signIn(cairn, await newPerson(cairn))),
     stranger: await signUp(cairn, await cairn.workspace(), 'owner'),
   }
-  return cairn.stop
 })
 
 const ofWorkspace = operations.filter(({ roles }) => roles !== undefined)

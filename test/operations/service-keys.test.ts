@@ -2,11 +2,11 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/person.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { refusal, send } from '../http/requests.ts'
-import { type SignedUp, signUp } from '../people.ts'
-import { storedText } from '../storage/store.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { refusal, send } from '../fixtures/requests.ts'
+import { storedText } from '../fixtures/store.ts'
 
 const DAY_MS = 86_400_000
 

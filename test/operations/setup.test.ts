@@ -7,10 +7,10 @@ import type { OperationRequest } from '../../client/person.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
-import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { type Ended, runCairn } from '../command.ts'
-import { browser, newEmail, newPerson, OWN_PAGE, signIn } from '../people.ts'
+import { type Cairn, startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { type Ended, runCairn } from '../fixtures/command.ts'
+import { browser, newEmail, newPerson, OWN_PAGE, signIn } from '../fixtures/people.ts'
 
 const HOUR_MS = 3_600_000
 

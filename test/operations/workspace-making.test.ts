@@ -1,24 +1,18 @@
 // engines: sqlite, postgres
 
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
-import { addMember, type SignedUp, signUp } from '../people.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { type Cairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
+import { addMember, type SignedUp, signUp } from '../fixtures/people.ts'
 
 /** A workspace with an owner who is signed in. */
-async function newOwner(at = cairn) {
-  const workspace = await at.workspace()
-  return { workspace, owner: await signUp(at, workspace, 'owner') }
+async function newOwner(cairn: Cairn) {
+  const workspace = await cairn.workspace()
+  return { workspace, owner: await signUp(cairn, workspace, 'owner') }
 }
 
 /** Outcome of creating a workspace: its identifier, or the code of the problem. */
@@ -40,8 +34,7 @@ async function workspacesOf(by: SignedUp) {
 const MADE = expect.stringMatching(/^wsp_/)
 
 describe('a workspace that an owner creates', () => {
-  it('is owned only by its creator, and is empty', async () => {
-    const { workspace, owner } = await newOwner()
+  it('is owned only by its creator, and is empty', async ({ workspace, owner }) => {
     const name = randomUUID()
     const { data } = await owner.client(workspace.workspace_id).createWorkspace({ body: { name } })
     expect(data).toEqual({ workspace_id: MADE, name, role: 'owner', status: 'active' })
@@ -67,9 +60,8 @@ describe('a workspace that an owner creates', () => {
     )
   })
 
-  it('is created by owners only, whatever they are elsewhere', async () => {
-    const { workspace } = await newOwner()
-    const { workspace: elsewhere } = await newOwner()
+  it('is created by owners only, whatever they are elsewhere', async ({ cairn, workspace }) => {
+    const { workspace: elsewhere } = await newOwner(cairn)
     for (const role of ['admin', 'viewer'] as const) {
       const member = await signUp(cairn, workspace, role)
       expect(await make(member, workspace.workspace_id)).toBe('role_not_allowed')
@@ -79,16 +71,18 @@ describe('a workspace that an owner creates', () => {
     }
   })
 
-  it('has a unique name, and one that is taken creates nothing', async () => {
-    const { workspace, owner } = await newOwner()
-    const { owner: other } = await newOwner()
+  it('has a unique name, and one that is taken creates nothing', async ({ cairn, workspace, owner }) => {
+    const { owner: other } = await newOwner(cairn)
     const [{ name: taken = '' } = {}] = await workspacesOf(other)
     expect(await make(owner, workspace.workspace_id, taken)).toBe('workspace_exists')
     expect(await workspacesOf(owner)).toHaveLength(1)
   })
 
-  it('is one of at most twenty that a person creates, at once or one by one', async () => {
-    const { workspace, owner } = await newOwner()
+  it('is one of at most twenty that a person creates, at once or one by one', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
     await inStore(cairn.databaseUrl, async (db) => {
       for (let count = 0; count < 18; count += 1) {
         const workspace_id = newId('wsp')
@@ -117,8 +111,11 @@ describe('a workspace that an owner creates', () => {
 })
 
 describe('a workspace', () => {
-  it('is renamed by its owners, for everybody, and the audit log says so', async () => {
-    const { workspace, owner } = await newOwner()
+  it('is renamed by its owners, for everybody, and the audit log says so', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
     const admin = await signUp(cairn, workspace, 'admin')
     const [{ name: before = '' } = {}] = await workspacesOf(owner)
     const name = randomUUID()
@@ -141,9 +138,8 @@ describe('a workspace', () => {
     expect(await renamed()).toHaveLength(1)
   })
 
-  it('is renamed by nobody else, and not to a taken name', async () => {
-    const { workspace, owner } = await newOwner()
-    const { owner: other } = await newOwner()
+  it('is renamed by nobody else, and not to a taken name', async ({ cairn, workspace, owner }) => {
+    const { owner: other } = await newOwner(cairn)
     const [{ name: taken = '' } = {}] = await workspacesOf(other)
     const [{ name = '' } = {}] = await workspacesOf(owner)
     expect(await rename(owner, workspace.workspace_id, taken)).toBe('workspace_exists')
@@ -157,9 +153,12 @@ describe('a workspace', () => {
 })
 
 describe("a person's own name", () => {
-  it('is changed in all of its workspaces, and their audit logs say so', async () => {
-    const { workspace, owner } = await newOwner()
-    const { workspace: second, owner: other } = await newOwner()
+  it('is changed in all of its workspaces, and their audit logs say so', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
+    const { workspace: second, owner: other } = await newOwner(cairn)
     const person = await signUp(cairn, workspace, 'viewer')
     await addMember(cairn, second, person, 'viewer')
     const { data } = await person.client().changeName({ body: { name: 'Grace Murray Hopper' } })
@@ -186,8 +185,11 @@ describe("a person's own name", () => {
     }
   })
 
-  it('follows the rules of names, and an unchanged name is not recorded as a change', async () => {
-    const { workspace, owner } = await newOwner()
+  it('follows the rules of names, and an unchanged name is not recorded as a change', async ({
+    cairn,
+    workspace,
+    owner,
+  }) => {
     const person = await signUp(cairn, workspace, 'viewer')
     for (const name of ['', 'x'.repeat(256), 'a\u0000b']) {
       expect((await person.client().changeName({ body: { name } })).error?.code).toBe('invalid_request')

@@ -1,19 +1,13 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { operationPaths } from '../../generated/operations.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
-import { customerInJourney } from './customer.ts'
+import type { Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
 
 type Victim = Awaited<ReturnType<typeof customerInJourney>>
 type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
 
 const path = ({ event }: Victim) => ({ journey_id: event.journey_id, customer_id: event.customer_id })
 const code = (answer: Promise<{ error?: { code: string } | undefined }>) =>
@@ -199,9 +193,9 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
 }
 
 describe('a workspace', () => {
-  it.each(Object.entries(attempts))(
+  it.for(Object.entries(attempts))(
     'is closed to the key of another: %s',
-    async (_operation, [expected, attempt]) => {
+    async ([_operation, [expected, attempt]], { cairn }) => {
       const victim = await customerInJourney(cairn)
       await victim.workspace.client.createEvent({ body: { ...victim.event, message_id: 'm-1' } })
       const before = await everything(victim)

@@ -6,9 +6,9 @@ import { cpSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { writeIn } from './installation.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { writeIn } from '../fixtures/installation.ts'
+import { withPatience } from '../fixtures/patience.ts'
 
 /** Runs `npm run dev` in a copy of the project. @returns the contract as it is served now; empty while nothing is */
 function startDevelopment(): { folder: string; served: () => Promise<string> } {

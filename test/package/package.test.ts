@@ -8,10 +8,10 @@ import { gzipSync } from 'node:zlib'
 import ts from 'typescript'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import { bundleByVite, bundleForBrowser } from '../browser/bundle.ts'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { contractDocument, operations } from '../contract/document.ts'
-import { installPackage, writeIn } from './installation.ts'
+import { bundleByVite, bundleForBrowser } from '../fixtures/bundle.ts'
+import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { contractDocument, operations } from '../fixtures/contract/document.ts'
+import { installPackage, writeIn } from '../fixtures/installation.ts'
 
 const run = promisify(execFile)
 

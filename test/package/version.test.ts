@@ -5,8 +5,8 @@ import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import lock from '../../package-lock.json' with { type: 'json' }
-import { startCairnForTest } from '../cairn.ts'
-import { runCairn } from '../command.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
 
 const { version } = manifest
 const changelog = readFileSync('CHANGELOG.md', 'utf8')

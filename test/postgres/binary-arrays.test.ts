@@ -10,7 +10,7 @@ import {
   textArray,
   uuidArray,
 } from '../../server/storage/postgres/connection/binary-arrays.ts'
-import { newDatabase } from './databases.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 const uuids = [
   randomUUID(),

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
-import { expectSameCopy, filled } from '../cli/copied-store.ts'
-import { newDatabase } from './databases.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { expectSameCopy, filled } from '../fixtures/copied-store.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 const newFile = () => `sqlite:${join(temporaryFolder(), 'cairn.db')}`
 

@@ -4,9 +4,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { readTimeline } from '../../server/storage/postgres/reader/event-reader.ts'
-import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
-import { runSql } from './sql.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 
 /**
  * So many events of others in the workspace that the planner would rather read their whole index, next to the

@@ -1,6 +1,6 @@
 import { beforeAll } from 'vitest'
-import { closeStores } from '../in-store.ts'
-import { dropDatabases } from './databases.ts'
+import { closeStores } from '../fixtures/in-store.ts'
+import { dropDatabases } from '../fixtures/postgres/databases.ts'
 
 // The returned function runs last, after the file's servers have stopped.
 beforeAll(() => async () => {

@@ -9,10 +9,10 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import type { Storage } from '../../server/storage/storage.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { eventPage, readingIn } from '../storage/store.ts'
-import { casesToTry } from '../thoroughness.ts'
-import { newDatabase } from './databases.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { eventPage, readingIn } from '../fixtures/store.ts'
+import { casesToTry } from '../fixtures/thoroughness.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 

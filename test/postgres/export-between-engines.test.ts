@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { it } from 'vitest'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { expectMoved } from '../cli/moved-workspace.ts'
-import { newDatabase } from './databases.ts'
+import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { expectMoved } from '../fixtures/moved-workspace.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 it('a workspace that is exported from SQLite and imported into one on PostgreSQL is the same', async () => {
   const from = await startCairnForTest({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })

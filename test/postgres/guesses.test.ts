@@ -1,9 +1,9 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { expect, it } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { newEmail, newPerson, OWN_PAGE } from '../people.ts'
-import { newDatabase } from './databases.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { newEmail, newPerson, OWN_PAGE } from '../fixtures/people.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 const WRONG = 'a wrong password'
 

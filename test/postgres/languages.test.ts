@@ -2,11 +2,11 @@
 
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runCairn } from '../command.ts'
-import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 /** A database whose server reports errors in German. */
 async function foreignDatabase() {

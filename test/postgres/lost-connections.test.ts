@@ -6,8 +6,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
 import { updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
-import { withPatience } from '../patience.ts'
-import { followedCustomers } from '../storage/following.ts'
+import { followedCustomers } from '../fixtures/following.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import {
   countedActivity,
   idOf,
@@ -18,10 +20,8 @@ import {
   openStoreForTest,
   readingIn,
   type Store,
-} from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
+} from '../fixtures/store.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 /** Found in the statement that stores events, and in the one for customers. */
 const EVENTS = 'INSERT INTO event_messages'

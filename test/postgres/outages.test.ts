@@ -5,10 +5,14 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { runCairn, spawnCairn } from '../command.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
+import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { giveTo } from '../fixtures/postgres/programs.ts'
+import { type PostgresServer, postgresUrl } from '../fixtures/postgres/server.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import {
   idOf,
   initialize,
@@ -17,13 +21,9 @@ import {
   openStoreForTest,
   readingIn,
   type Store,
-} from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
+} from '../fixtures/store.ts'
 import { ownServer } from './own-server.ts'
-import { giveTo } from './programs.ts'
 import { senders } from './senders.ts'
-import { type PostgresServer, postgresUrl } from './server.ts'
-import { runSql } from './sql.ts'
 
 describe('a PostgreSQL server that is killed under load', () => {
   it('loses nothing that was acknowledged, and is used again within two seconds', async () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { programsForTests } from './programs.ts'
-import { type PostgresServer, startPostgresServer } from './server.ts'
+import { programsForTests } from '../fixtures/postgres/programs.ts'
+import { type PostgresServer, startPostgresServer } from '../fixtures/postgres/server.ts'
 
 /** Starts a PostgreSQL server for one test, which may do anything with it. @param settings see `startPostgresServer` */
 export async function ownServer(settings: Record<string, string> = {}): Promise<PostgresServer> {

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { PACKED_EVENT, PackedEvents } from '../../server/storage/postgres/arrivals/packed-events.ts'
-import { newDatabase } from './databases.ts'
-import { runSql } from './sql.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 
 const EVENTS = [
   { id: '0193a1b2c3d47abc8def0123456789ab', customer_id: '0'.repeat(32), at_ms: 0, event_id: 'signed_up' },

@@ -5,10 +5,10 @@ import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { Pool } from '../../server/storage/postgres/connection/pool.ts'
 import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'
-import { withPatience } from '../patience.ts'
-import { insert, newSubject, openStore, openStoreForTest, readingIn } from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
-import { runSql } from './sql.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { insert, newSubject, openStore, openStoreForTest, readingIn } from '../fixtures/store.ts'
 
 const NOVEMBER = Date.parse('2026-11-30T23:59:59.999Z')
 

@@ -3,10 +3,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
-import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 async function openConnection(url: string): Promise<Connection> {
   const settings = { statement_ms: 10_000, prepares: true }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
 
 /** When the next connection with a matching statement is cut off. */
 export type Fate =

@@ -4,10 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Position } from '../../server/domain/cursors.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
-import { startCairnForTest } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { followed, followedCustomers, forwardPage } from '../storage/following.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { followed, followedCustomers, forwardPage } from '../fixtures/following.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import {
   connectTo,
   eventPage,
@@ -19,10 +21,8 @@ import {
   openStoreForTest,
   readingIn,
   type Store,
-} from '../storage/store.ts'
-import { newDatabase } from './databases.ts'
+} from '../fixtures/store.ts'
 import { startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 /** Within a second, plus a little for the request itself. */
 const withinASecond = { timeout: 1000, interval: 20 }

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node'
 import { inStore } from '../../server/cli/store.ts'
-import { programsForTests } from './programs.ts'
-import { postgresUrl, startPostgresServer } from './server.ts'
-import { runSql } from './sql.ts'
+import { programsForTests } from '../fixtures/postgres/programs.ts'
+import { postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

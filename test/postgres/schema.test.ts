@@ -9,9 +9,9 @@ import { Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
 import { migrations } from '../../server/storage/postgres/migrations/index.ts'
 import { migrateFile } from '../../server/storage/sqlite/migrate-file.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { newDatabase } from './databases.ts'
-import { runSql } from './sql.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 
 /** Looked up before the workspace is known: on Citus they are on every node. */
 const EVERYWHERE = [

@@ -1,6 +1,6 @@
 /** Development: `node test/postgres/serve.ts` runs a PostgreSQL server until it is stopped, and prints its URL. */
-import { programsForTests } from './programs.ts'
-import { postgresUrl, startPostgresServer } from './server.ts'
+import { programsForTests } from '../fixtures/postgres/programs.ts'
+import { postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
 
 const server = await startPostgresServer(programsForTests())
 const { folder } = server

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { withPatience } from '../patience.ts'
-import { newDatabase } from './databases.ts'
-import { programsForTests } from './programs.ts'
-import { postgresUrl, startPostgresServer } from './server.ts'
-import { runSql } from './sql.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { programsForTests } from '../fixtures/postgres/programs.ts'
+import { postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 
 describe('the server of a run', () => {
   it('provides isolated databases', async () => {

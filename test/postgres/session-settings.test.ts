@@ -1,12 +1,12 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { describe, expect, it } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { initialize } from '../operations/customer.ts'
-import { newDatabase } from './databases.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { runCairn } from '../fixtures/command.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import { startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 /** Settings of a role, a database or a server that differ from PostgreSQL's defaults. */
 const otherwise = {

@@ -15,15 +15,15 @@ import { migrateDatabase } from '../../server/storage/postgres/migrate-database.
 import { migrations } from '../../server/storage/postgres/migrations/index.ts'
 import { StandingsFollower } from '../../server/storage/postgres/standings/standings-follower.ts'
 import type { CustomerStanding, StandingFilter, Standings } from '../../server/storage/standings/standings.ts'
-import { startChildServer } from '../child-server.ts'
-import { copy } from '../cli/copied-store.ts'
-import { withPatience } from '../patience.ts'
-import { type ModelStanding, modelReport, modelStandings } from '../storage/standings/model.ts'
-import { connectTo, idOf, newEvent, openStoreForTest, readingIn, type Store } from '../storage/store.ts'
-import { casesToTry } from '../thoroughness.ts'
-import { newDatabase } from './databases.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { copy } from '../fixtures/copied-store.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { type ModelStanding, modelReport, modelStandings } from '../fixtures/standings/model.ts'
+import { connectTo, idOf, newEvent, openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
+import { casesToTry } from '../fixtures/thoroughness.ts'
 import { type Fate, startProxy } from './proxy.ts'
-import { runSql } from './sql.ts'
 
 const NAMES = ['one', 'two', 'three', 'four']
 

@@ -1,11 +1,11 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { exported } from '../operations/exported.ts'
-import { withPatience } from '../patience.ts'
-import { runSql } from './sql.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { exported } from '../fixtures/exported.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 
 /** Number of events stored, of which few are requested. */
 const EVENTS = 20_000

@@ -13,7 +13,7 @@ import {
   readingIn,
   type Store,
   storedEvents,
-} from './store.ts'
+} from '../fixtures/store.ts'
 
 function makeJourney({ db }: Store, workspace_id: string) {
   const journey = { journey_id: newId('jrn'), name: 'Renewal', description: '', steps: [], created_ms: 1 }

@@ -1,9 +1,17 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest'
-import { startCairnForTest } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { connectTo, idOf, initialize, insert, newSubject, openStoreForTest, storedEvents } from './store.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import {
+  connectTo,
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStoreForTest,
+  storedEvents,
+} from '../fixtures/store.ts'
 
 describe('a response', () => {
   it('is sent once other programs can read the event', async () => {

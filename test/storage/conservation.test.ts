@@ -6,11 +6,19 @@ import { describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
 import { updateProtection } from '../../server/storage/tables/workspaces.ts'
-import { engine } from '../engine.ts'
-import { type Sample, scrape, sumOf } from '../http/exposition.ts'
-import { withPatience } from '../patience.ts'
+import { engine } from '../fixtures/engine.ts'
+import { type Sample, scrape, sumOf } from '../fixtures/exposition.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import {
+  connectTo,
+  countedActivity,
+  idOf,
+  initialize,
+  readingIn,
+  type Store,
+  storedEvents,
+} from '../fixtures/store.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connectTo, countedActivity, idOf, initialize, readingIn, type Store, storedEvents } from './store.ts'
 
 const OUTCOMES = ['created', 'duplicate', 'rejected'] as const
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Reading } from '../../server/storage/database.ts'
-import { openStoreForTest, readingIn, type Store } from './store.ts'
+import { openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
 
 /** Number of workspaces whose lists are read at a time. */
 export const READERS = 2

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { effectsOf, runDeclared, type WatchedTable } from '../../server/storage/effects.ts'
 import { updateLastSeen } from '../../server/storage/tables/sessions.ts'
-import { engine } from '../engine.ts'
-import { insert, newSubject, openStore, type Store } from './store.ts'
+import { engine } from '../fixtures/engine.ts'
+import { insert, newSubject, openStore, type Store } from '../fixtures/store.ts'
 
 let store: Store
 let keyChanges = 0

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { eraseCustomer, findErasure } from '../../server/storage/removals/erasures.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
-import { withPatience } from '../patience.ts'
-import type { Store, Subject } from './store.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import type { Store, Subject } from '../fixtures/store.ts'
 
 /** Erases a customer and waits until nothing of it is left. */
 export async function erase(store: Store, subject: Subject) {

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { findErasure } from '../../server/storage/removals/erasures.ts'
 import { findCustomer } from '../../server/storage/tables/customers.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { engine } from '../engine.ts'
-import { runSql } from '../postgres/sql.ts'
+import { temporaryFolder } from '../fixtures/cairn.ts'
+import { engine } from '../fixtures/engine.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from '../fixtures/store.ts'
 import { completed, erase } from './erase.ts'
 import { copyOf } from './older-store.ts'
-import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from './store.ts'
 
 it('repeats erasures after an older store is restored, even of customers who are not in it yet', async () => {
   const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')

@@ -25,7 +25,7 @@ import {
   readingIn,
   type Store,
   type Subject,
-} from './store.ts'
+} from '../fixtures/store.ts'
 
 const MINUTE = PERIOD_MS.minute
 const HOUR = PERIOD_MS.hour

@@ -14,7 +14,7 @@ import {
   readingIn,
   type Store,
   type Subject,
-} from './store.ts'
+} from '../fixtures/store.ts'
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 

@@ -5,7 +5,7 @@ import { firstPosition } from '../../server/domain/cursors.ts'
 import { assertThere } from '../../server/operations/exports.ts'
 import { exportLines, settled } from '../../server/storage/exports/export-walk.ts'
 import { removeWorkspace } from '../../server/storage/removals/workspace-removals.ts'
-import { insert, newSubject, openStoreForTest, readingIn } from './store.ts'
+import { insert, newSubject, openStoreForTest, readingIn } from '../fixtures/store.ts'
 
 it('has no last line if its workspace is removed before the last read', async () => {
   const store = await openStoreForTest()

@@ -6,10 +6,10 @@ import { newId } from '../../server/domain/identifiers.ts'
 import type { Transaction } from '../../server/storage/database.ts'
 import { eraseCustomer, oldestErasures } from '../../server/storage/removals/erasures.ts'
 import { insertJourney } from '../../server/storage/tables/journeys.ts'
-import { engine } from '../engine.ts'
-import { withPatience } from '../patience.ts'
-import { runSql } from '../postgres/sql.ts'
-import { followed, followedCustomers, forwardPage } from './following.ts'
+import { engine } from '../fixtures/engine.ts'
+import { followed, followedCustomers, forwardPage } from '../fixtures/following.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import {
   connectTo,
   idOf,
@@ -21,7 +21,7 @@ import {
   openStoreForTest,
   readingIn,
   type Store,
-} from './store.ts'
+} from '../fixtures/store.ts'
 
 let store: Store
 

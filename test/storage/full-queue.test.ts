@@ -3,8 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/tables/journeys.ts'
-import { engine } from '../engine.ts'
-import { serveStoreForTest } from './served-store.ts'
+import { engine } from '../fixtures/engine.ts'
 import {
   connectTo,
   holdWrites,
@@ -17,7 +16,8 @@ import {
   type Store,
   type Subject,
   storedEvents,
-} from './store.ts'
+} from '../fixtures/store.ts'
+import { serveStoreForTest } from './served-store.ts'
 
 /** Limit of waiting rows of one workspace, if no other sends. */
 const WAITING_ROWS = 20_000

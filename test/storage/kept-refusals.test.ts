@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
 import type { RefusalFilter, RefusalOrder, Refused, Sent } from '../../server/storage/refusals/refusals.ts'
-import { withPatience } from '../patience.ts'
-import { openStore, openStoreForTest, readingIn, type Store } from './store.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { openStore, openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const DAY_MS = 86_400_000

@@ -1,11 +1,11 @@
 // engines: sqlite, postgres
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { engine } from '../engine.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { connectTo, holdWrites } from './store.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { engine } from '../fixtures/engine.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { connectTo, holdWrites } from '../fixtures/store.ts'
 
 const MINUTE_MS = 60_000
 const NOON = Date.parse('2026-11-20T12:00:00Z')

@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest'
-import { withPatience } from '../patience.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newSubject, openStoreForTest, readingIn } from '../fixtures/store.ts'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from './counted-lists.ts'
-import { newSubject, openStoreForTest, readingIn } from './store.ts'
 
 /** Queue limits per caller, and in total. */
 const WAITING_PER_CALLER = 100

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { newStore, unmadeStore } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
-import { spawnCairn } from '../command.ts'
-import { connectTo, openStoreForTest } from './store.ts'
+import { newStore, unmadeStore } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
+import { spawnCairn } from '../fixtures/command.ts'
+import { connectTo, openStoreForTest } from '../fixtures/store.ts'
 
 function init(databaseUrl: string, workspace: string) {
   const environment = { DATABASE_URL: databaseUrl }

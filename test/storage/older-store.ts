@@ -1,8 +1,8 @@
 import { copyFileSync } from 'node:fs'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { newStore } from '../cairn.ts'
-import { engine } from '../engine.ts'
-import { newDatabase } from '../postgres/databases.ts'
+import { newStore } from '../fixtures/cairn.ts'
+import { engine } from '../fixtures/engine.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 /** Copies a store that is not open, like a backup that is restored. @returns its `DATABASE_URL` */
 export async function copyOf(databaseUrl: string): Promise<string> {

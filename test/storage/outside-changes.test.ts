@@ -11,9 +11,9 @@ import { runDeclared } from '../../server/storage/effects.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { updateProtection } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
-import { engine } from '../engine.ts'
-import { customerInJourney } from '../operations/customer.ts'
+import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { engine } from '../fixtures/engine.ts'
 
 let cairn: Cairn
 

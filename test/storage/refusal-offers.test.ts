@@ -2,7 +2,7 @@
 // alone: measures the processor time of its own process
 
 import { expect, it } from 'vitest'
-import { processorTime_ms } from '../processor-time.ts'
+import { processorTime_ms } from '../fixtures/processor-time.ts'
 import { hostileEvent, refusalsToNowhere, refusedItem } from './refusal-table.ts'
 
 it('rejecting a batch of events that take long to redact blocks nobody', async () => {

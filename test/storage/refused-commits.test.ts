@@ -2,10 +2,10 @@
 
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { type Cairn, startCairnForTest } from '../cairn.ts'
-import { engine } from '../engine.ts'
-import { inStore } from '../in-store.ts'
-import { signUp } from '../people.ts'
+import { type Cairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { engine } from '../fixtures/engine.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { signUp } from '../fixtures/people.ts'
 
 it('continues to write after transactions that the engine refused to commit', async () => {
   const cairn = await startCairnForTest()

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removals } from '../../server/storage/removals/removals.ts'
-import { engine } from '../engine.ts'
-import { withPatience } from '../patience.ts'
-import { followed } from './following.ts'
+import { engine } from '../fixtures/engine.ts'
+import { followed } from '../fixtures/following.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import {
   eventPage,
   idOf,
@@ -19,7 +19,7 @@ import {
   readingIn,
   type Store,
   type Subject,
-} from './store.ts'
+} from '../fixtures/store.ts'
 
 /** Starts the removal of a customer, like an erasure. */
 async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {

@@ -1,7 +1,7 @@
 import { openStorage } from '../../server/storage/open.ts'
 import type { Storage } from '../../server/storage/storage.ts'
-import { startCairnForTest, type Workspace } from '../cairn.ts'
-import type { Store } from './store.ts'
+import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import type { Store } from '../fixtures/store.ts'
 
 /** A store that the test can reach, behind HTTP. Both close with the test. */
 export type ServedStore = {

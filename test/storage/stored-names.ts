@@ -1,6 +1,6 @@
 import { newId } from '../../server/domain/identifiers.ts'
 import { newestJourneys } from '../../server/storage/tables/journeys.ts'
-import { eventPage, readingIn, type Store } from './store.ts'
+import { eventPage, readingIn, type Store } from '../fixtures/store.ts'
 
 /** Returns a journey that is not stored yet. */
 export function journey(name: string) {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findJourney, insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
-import { insert, newSubject, openStore, type Store } from './store.ts'
+import { insert, newSubject, openStore, type Store } from '../fixtures/store.ts'
 import { eventNames, journey, journeyNames } from './stored-names.ts'
 
 let store: Store

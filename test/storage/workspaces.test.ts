@@ -9,7 +9,16 @@ import {
   updateJourney,
 } from '../../server/storage/tables/journeys.ts'
 import { serviceKeys } from '../../server/storage/tables/service-keys.ts'
-import { eventPage, idOf, initialize, insert, newSubject, openStore, readingIn, type Store } from './store.ts'
+import {
+  eventPage,
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStore,
+  readingIn,
+  type Store,
+} from '../fixtures/store.ts'
 
 const page = { limit: 100 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { programsForTests } from '../../postgres/programs.ts'
-import { type PostgresServer, postgresUrl, startPostgresServer } from '../../postgres/server.ts'
-import { runSql } from '../../postgres/sql.ts'
+import { programsForTests } from '../../fixtures/postgres/programs.ts'
+import { type PostgresServer, postgresUrl, startPostgresServer } from '../../fixtures/postgres/server.ts'
+import { runSql } from '../../fixtures/postgres/sql.ts'
 
 /** Settings as on a machine with several gigabytes of memory; all others are defaults. */
 const MEMORY = { shared_buffers: '512MB', max_wal_size: '4GB' }

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import type { PostgresServer } from '../../postgres/server.ts'
+import type { PostgresServer } from '../../fixtures/postgres/server.ts'
 import { BATCH_EVENTS } from '../data.ts'
 import {
   restartCairn,

@@ -16,11 +16,11 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
-import { cairnFile, runCairn, spawnCairn, startCommand } from '../../command.ts'
-import { withPatience } from '../../patience.ts'
-import { connect } from '../../storage/sqlite/file-store.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../fixtures/child-server.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../../fixtures/command.ts'
+import { connect } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
 
 const SENDERS = 8
 

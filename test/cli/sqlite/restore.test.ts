@@ -3,10 +3,18 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../cairn.ts'
-import { runCairn, spawnCairn } from '../../command.ts'
-import { initialize } from '../../operations/customer.ts'
-import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../../people.ts'
+import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../../fixtures/command.ts'
+import { initialize } from '../../fixtures/customer.ts'
+import {
+  browser,
+  newEmail,
+  newMember,
+  OWN_PAGE,
+  type SignedUp,
+  signIn,
+  signUp,
+} from '../../fixtures/people.ts'
 
 /** Runs `cairn ARGS` on the store of a server. */
 function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {

@@ -16,8 +16,8 @@ import { newestJourneys } from '../../../server/storage/tables/journeys.ts'
 import { membershipsOf, newestMembers } from '../../../server/storage/tables/members.ts'
 import { newestServiceKeys } from '../../../server/storage/tables/service-keys.ts'
 import { deleteExpiredSessions } from '../../../server/storage/tables/sessions.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { openStore } from './file-store.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { openStore } from '../../fixtures/file-store.ts'
 
 const CUSTOMERS = 200_000
 const ENTRIES = 25_000

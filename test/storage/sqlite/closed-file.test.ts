@@ -5,8 +5,8 @@ import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../server/domain/identifiers.ts'
 import { insertJourney } from '../../../server/storage/tables/journeys.ts'
-import { insert, newSubject } from '../store.ts'
-import { connect, openStoreForTest, type Store } from './file-store.ts'
+import { connect, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
+import { insert, newSubject } from '../../fixtures/store.ts'
 
 /** The threads that a test has started, in order: first the writer's, then the readers'. */
 let threads: Worker[]

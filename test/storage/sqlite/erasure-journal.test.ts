@@ -3,9 +3,9 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { findCustomer } from '../../../server/storage/tables/customers.ts'
+import { openStore, openStoreForTest } from '../../fixtures/file-store.ts'
+import { newSubject } from '../../fixtures/store.ts'
 import { completed, erase } from '../erase.ts'
-import { newSubject } from '../store.ts'
-import { openStore, openStoreForTest } from './file-store.ts'
 
 it('records its erasures next to the file, where restoring an older store does not replace them', async () => {
   const first = await openStore()

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventIdBytes, typeIdText } from '../../../server/domain/identifiers.ts'
 import { type Kept, wholeId } from '../../../server/storage/sqlite/kept-ids.ts'
-import { temporaryFolder } from '../../cairn.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
+import { followed } from '../../fixtures/following.ts'
+import { eventPage, idOf, insert, newSubject, readingIn } from '../../fixtures/store.ts'
 import { erase } from '../erase.ts'
-import { followed } from '../following.ts'
-import { eventPage, idOf, insert, newSubject, readingIn } from '../store.ts'
-import { connect, openStoreForTest } from './file-store.ts'
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 

@@ -11,8 +11,10 @@ import type { EventFilter } from '../../../server/storage/events/event-filter.ts
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
 import { LOOKED_AT } from '../../../server/storage/sqlite/reader/event-reader.ts'
 import { insertJourney } from '../../../server/storage/tables/journeys.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { withPatience } from '../../patience.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { connect, openStore, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+import { entriesInRuns, entriesOfEvents } from '../../fixtures/run-contents.ts'
 import {
   eventPage,
   idOf,
@@ -22,9 +24,7 @@ import {
   newSubject,
   readingIn,
   type Subject,
-} from '../store.ts'
-import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
-import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
+} from '../../fixtures/store.ts'
 
 /** An idle store creates a run of this many events, and compacts seven such runs into one. */
 const RUN = 10_000

@@ -6,11 +6,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../server/domain/identifiers.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { insertJourney } from '../../../server/storage/tables/journeys.ts'
-import { startCairnForTest } from '../../cairn.ts'
-import { customerInJourney } from '../../operations/customer.ts'
-import { withPatience } from '../../patience.ts'
-import { initialize, insert, newSubject, readingIn, type Subject } from '../store.ts'
-import { connect, openStoreForTest, type Store, storedEvents } from './file-store.ts'
+import { startCairnForTest } from '../../fixtures/cairn.ts'
+import { customerInJourney } from '../../fixtures/customer.ts'
+import { connect, openStoreForTest, type Store, storedEvents } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+import { initialize, insert, newSubject, readingIn, type Subject } from '../../fixtures/store.ts'
 
 /** SQLite's codes for a read-only and for a full disk. */
 const failures = [

@@ -1,8 +1,8 @@
 // engines: sqlite (what only SQLite has)
 
 import { describe, expect, it } from 'vitest'
+import { readingIn } from '../../fixtures/store.ts'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from '../counted-lists.ts'
-import { readingIn } from '../store.ts'
 
 describe('a list', () => {
   it('waits for at most one list of each other workspace', async () => {

@@ -7,10 +7,18 @@ import type { Page } from '../../../server/domain/paging.ts'
 import { SPAN_EVENTS } from '../../../server/storage/sqlite/index/zone-map.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { Unavailable } from '../../../server/storage/unavailable.ts'
-import { startCairnForTest, temporaryFolder } from '../../cairn.ts'
-import { customerInJourney } from '../../operations/customer.ts'
-import { eventPage, initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../store.ts'
-import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
+import { startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
+import { customerInJourney } from '../../fixtures/customer.ts'
+import { connect, openStore, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
+import {
+  eventPage,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  readingIn,
+  type Subject,
+} from '../../fixtures/store.ts'
 
 let store: Store
 

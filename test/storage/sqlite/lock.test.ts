@@ -5,11 +5,11 @@ import { linkSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { basename, dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { serve, startChildServer } from '../../child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../../command.ts'
-import { machine } from '../../machine.ts'
-import { openStoreForTest } from './file-store.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { serve, startChildServer } from '../../fixtures/child-server.ts'
+import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
+import { openStoreForTest } from '../../fixtures/file-store.ts'
+import { machine } from '../../fixtures/machine.ts'
 
 const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/

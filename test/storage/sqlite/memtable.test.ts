@@ -12,9 +12,9 @@ import {
 } from '../../../server/storage/sqlite/index/memtable.ts'
 import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/reader/event-reader.ts'
 import { WritingConnection } from '../../../server/storage/sqlite/writer/writing-connection.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../store.ts'
-import { openStore, openStoreForTest } from './file-store.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { openStore, openStoreForTest } from '../../fixtures/file-store.ts'
+import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../../fixtures/store.ts'
 
 /** After this many events a slot of the ring is used again. */
 const ROUND = 2 * GREATEST_MEMTABLE_EVENTS

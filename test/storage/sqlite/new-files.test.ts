@@ -12,10 +12,10 @@ import { newServiceKey } from '../../../server/domain/service-keys.ts'
 import { newToken, tokenDigest } from '../../../server/domain/tokens.ts'
 import { migrations } from '../../../server/storage/sqlite/migrations/index.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { newStore, startCairnForTest, temporaryFolder } from '../../cairn.ts'
-import { serve } from '../../child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../../command.ts'
-import { connect, openStoreForTest } from './file-store.ts'
+import { newStore, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
+import { serve } from '../../fixtures/child-server.ts'
+import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
+import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
 
 /**
  * Runs a program to which file modes apply. Root ignores them unless it gives up these capabilities; another user could

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { temporaryFolder } from '../../cairn.ts'
-import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../fixtures/child-server.ts'
 
 const names = { workspace: 'Acme', journey: 'Onboarding' }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { MemtableRing } from '../../../server/storage/sqlite/index/memtable.ts'
 import { Reader } from '../../../server/storage/sqlite/reader/reader.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { newStore } from '../../cairn.ts'
+import { newStore } from '../../fixtures/cairn.ts'
 
 it('a reader that refuses new work finishes its queue, and does the look-ups of work that its store still has to finish', async () => {
   const path = sqlitePath(await newStore())

@@ -3,7 +3,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { openStore, openStoreForTest, readingIn, type Store } from '../store.ts'
+import { openStore, openStoreForTest, readingIn, type Store } from '../../fixtures/store.ts'
 
 const workspace_id = 'wsp_of_a_test'
 

@@ -4,9 +4,9 @@ import { statSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { removals } from '../../../server/storage/removals/removals.ts'
 import { updateRetention } from '../../../server/storage/tables/workspaces.ts'
-import { withPatience } from '../../patience.ts'
-import { connectTo, newEvent, newSubject } from '../store.ts'
-import { openStoreForTest } from './file-store.ts'
+import { openStoreForTest } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+import { connectTo, newEvent, newSubject } from '../../fixtures/store.ts'
 
 const DAY_MS = 86_400_000
 

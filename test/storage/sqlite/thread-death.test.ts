@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../cairn.ts'
-import { startChildServer } from '../../child-server.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
+import { startChildServer } from '../../fixtures/child-server.ts'
 
 /** Loaded before the server: on the signal SIGUSR2 ends its thread with that number. */
 function threadKiller(index: number): string {

@@ -4,10 +4,10 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findJourney, insertJourney } from '../../../server/storage/tables/journeys.ts'
-import { withPatience } from '../../patience.ts'
-import { insert, newEvent, newSubject } from '../store.ts'
+import { commitsInLog, connect, openStore, type Store } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+import { insert, newEvent, newSubject } from '../../fixtures/store.ts'
 import { eventNames, journey, journeyNames } from '../stored-names.ts'
-import { commitsInLog, connect, openStore, type Store } from './file-store.ts'
 
 let store: Store
 

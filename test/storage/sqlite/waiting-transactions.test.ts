@@ -1,8 +1,8 @@
 // engines: sqlite (what only SQLite has)
 
 import { describe, expect, it } from 'vitest'
-import { newEvent, newSubject } from '../store.ts'
-import { connect, openStoreForTest } from './file-store.ts'
+import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
+import { newEvent, newSubject } from '../../fixtures/store.ts'
 
 /** Limit of rows and transactions that wait for the only writer. */
 const WAITING = 40_000

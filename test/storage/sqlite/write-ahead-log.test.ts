@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { withPatience } from '../../patience.ts'
-import { newEvent, newSubject, type Subject } from '../store.ts'
-import { connect, openStoreForTest, type Store } from './file-store.ts'
+import { connect, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+import { newEvent, newSubject, type Subject } from '../../fixtures/store.ts'
 
 const MIB = 1024 * 1024
 

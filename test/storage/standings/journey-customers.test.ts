@@ -11,10 +11,16 @@ import {
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { Entry, StandingReader } from '../../../server/storage/standings/standing-store.ts'
 import type { CustomerFilter } from '../../../server/storage/standings/standings.ts'
-import { casesToTry } from '../../thoroughness.ts'
-import { instants, journeys, key } from './arbitraries.ts'
+import { instants, journeys, key } from '../../fixtures/standings/arbitraries.ts'
+import {
+  type ModelStanding,
+  modelEntered,
+  modelIsOpen,
+  modelReaches,
+  modelStandings,
+} from '../../fixtures/standings/model.ts'
+import { casesToTry } from '../../fixtures/thoroughness.ts'
 import { memoryStandings } from './memory-standings.ts'
-import { type ModelStanding, modelEntered, modelIsOpen, modelReaches, modelStandings } from './model.ts'
 
 const NAMES = ['one', 'two', 'three']
 const JOURNEY = { journey: key(1), generation: 1, event_ids: NAMES, version: 1, building: null }

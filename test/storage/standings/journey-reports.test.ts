@@ -4,9 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
 import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
-import { casesToTry } from '../../thoroughness.ts'
-import { instants, journeys, key } from './arbitraries.ts'
-import { memoryStandings } from './memory-standings.ts'
+import { instants, journeys, key } from '../../fixtures/standings/arbitraries.ts'
 import {
   modelEntered,
   modelIsOpen,
@@ -15,7 +13,9 @@ import {
   modelStandings,
   modelStepTimes,
   modelTimes,
-} from './model.ts'
+} from '../../fixtures/standings/model.ts'
+import { casesToTry } from '../../fixtures/thoroughness.ts'
+import { memoryStandings } from './memory-standings.ts'
 
 const NAMES = ['one', 'two', 'three', 'four']
 const JOURNEY = { journey: key(1), event_ids: NAMES }

@@ -1,8 +1,8 @@
 import { advance, enrolled } from '../../../server/domain/journey-standing.ts'
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { Entry, PageRow, StandingReader } from '../../../server/storage/standings/standing-store.ts'
-import { inTime } from './arbitraries.ts'
-import type { ModelJourney } from './model.ts'
+import { inTime } from '../../fixtures/standings/arbitraries.ts'
+import type { ModelJourney } from '../../fixtures/standings/model.ts'
 
 /** Standings of one journey, in memory, as an engine keeps them. */
 export function memoryStandings(

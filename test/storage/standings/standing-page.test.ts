@@ -6,8 +6,8 @@ import type { Standing } from '../../../server/domain/journey-standing.ts'
 import { PAGE_STANDINGS, StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { PageRow } from '../../../server/storage/standings/standing-store.ts'
 import { MAX_STEPS } from '../../../server/storage/standings/standing-times.ts'
-import { casesToTry } from '../../thoroughness.ts'
-import { instants, key } from './arbitraries.ts'
+import { instants, key } from '../../fixtures/standings/arbitraries.ts'
+import { casesToTry } from '../../fixtures/thoroughness.ts'
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')

@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { StepTimesCount } from '../../../server/storage/standings/step-times.ts'
-import { casesToTry } from '../../thoroughness.ts'
-import { modelTimes } from './model.ts'
+import { modelTimes } from '../../fixtures/standings/model.ts'
+import { casesToTry } from '../../fixtures/thoroughness.ts'
 
 /** The result of the walks over some times, and the number of walks. */
 function walked(times_ms: readonly number[]) {

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { updateJourney } from '../../../../server/storage/tables/journeys.ts'
-import { initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../../store.ts'
-import { openStoreForTest, type Store } from '../file-store.ts'
+import { openStoreForTest, type Store } from '../../../fixtures/file-store.ts'
+import { initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../../../fixtures/store.ts'
 import { expectExact } from './kept-standings.ts'
 
 const STEPS = ['signed_up', 'verified', 'paid'].map((event_id) => ({ event_id, name: event_id }))

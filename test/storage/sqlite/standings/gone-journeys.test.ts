@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
 import type { StandingsQuery } from '../../../../server/storage/standings/standings-query.ts'
-import { newSubject } from '../../store.ts'
-import { connect, openStore } from '../file-store.ts'
+import { connect, openStore } from '../../../fixtures/file-store.ts'
+import { newSubject } from '../../../fixtures/store.ts'
 
 it('are not confused with the journey that gets their number, before their removal is processed', async () => {
   const store = await openStore()

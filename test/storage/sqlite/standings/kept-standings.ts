@@ -3,15 +3,15 @@ import { type Kept, wholeIdText } from '../../../../server/storage/sqlite/kept-i
 import { keyOf, numberOf } from '../../../../server/storage/sqlite/standings/keys.ts'
 import { StandingsReader, standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingPage } from '../../../../server/storage/standings/standing-page.ts'
-import { withPatience } from '../../../patience.ts'
+import { connect } from '../../../fixtures/file-store.ts'
+import { withPatience } from '../../../fixtures/patience.ts'
 import {
   type ModelEnrolment,
   type ModelEvent,
   type ModelJourney,
   type ModelStanding,
   modelStandings,
-} from '../../standings/model.ts'
-import { connect } from '../file-store.ts'
+} from '../../../fixtures/standings/model.ts'
 
 /** Waits until the standings include everything in the store, also for edited steps. */
 export async function expectFollowed(path: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { describe, it } from 'vitest'
 import { sqlitePath } from '../../../../server/storage/sqlite/store-files.ts'
-import { startChildServer, startChildServerWithCustomer } from '../../../child-server.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../../fixtures/child-server.ts'
 import { expectExact } from './kept-standings.ts'
 
 const STEPS = ['signed_up', 'verified', 'invited', 'paid']

@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
-import { initialize, newSubject } from '../../store.ts'
-import { openStore } from '../file-store.ts'
+import { openStore } from '../../../fixtures/file-store.ts'
+import { initialize, newSubject } from '../../../fixtures/store.ts'
 
 const CUSTOMERS = 24_000
 

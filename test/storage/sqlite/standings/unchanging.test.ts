@@ -1,9 +1,9 @@
 // engines: sqlite (what only SQLite has)
 
 import { expect, it, vi } from 'vitest'
-import { withPatience } from '../../../patience.ts'
-import { initialize, newEvent, newSubject, readingIn } from '../../store.ts'
-import { openStoreForTest } from '../file-store.ts'
+import { openStoreForTest } from '../../../fixtures/file-store.ts'
+import { withPatience } from '../../../fixtures/patience.ts'
+import { initialize, newEvent, newSubject, readingIn } from '../../../fixtures/store.ts'
 
 it('advances past more events without effect than one slice contains', async () => {
   const store = await openStoreForTest()

@@ -5,8 +5,8 @@
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const server = new URL('../server/', import.meta.url)
-const built = new URL('../dist/server/', import.meta.url)
+const server = new URL('../../server/', import.meta.url)
+const built = new URL('../../dist/server/', import.meta.url)
 
 export function threadModule(name: string, starter: string): URL {
   const folder = relative(fileURLToPath(server), dirname(fileURLToPath(starter)))

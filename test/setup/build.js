@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { isBuilt, SERVER_SOURCES } from '../server/cli/built.js'
-import { processEnvironment } from '../server/config.ts'
+import { isBuilt, SERVER_SOURCES } from '../../server/cli/built.js'
+import { processEnvironment } from '../../server/config.ts'
 
 /**
  * What is built: the folder; the file in it whose modification time is that of the build; and the program that builds it, with

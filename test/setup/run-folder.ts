@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { migrateFile } from '../server/storage/sqlite/migrate-file.ts'
+import { migrateFile } from '../../server/storage/sqlite/migrate-file.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

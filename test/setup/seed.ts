@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
-import { processEnvironment } from '../server/config.ts'
+import { processEnvironment } from '../../server/config.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
