@@ -9,6 +9,11 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(1)
 }
+// Whoever reads the output may have enough (`cairn … | head`). The exit code is that of a program that SIGPIPE has ended.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(141)
+})
 // Imported dynamically, because an old Node does not have it.
 const { enableCompileCache } = await import('node:module')
 const { fileURLToPath } = await import('node:url')

@@ -96,6 +96,14 @@ describe('cairn', () => {
   )
 })
 
+describe('a reader of the output who has enough', () => {
+  it('ends the command without an error message, as SIGPIPE would', async () => {
+    const command = startCommand(process.execPath, [cairnFile, '--help'])
+    command.process.stdout?.destroy()
+    expect(await command.ended).toMatchObject({ code: 141, stderr: '' })
+  })
+})
+
 describe('an old Node', () => {
   const message = (found: string) =>
     `Cairn needs Node 22.18 or later, but runs on ${found}. Start it with npm (npm start, npx cairn), ` +
