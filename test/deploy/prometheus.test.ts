@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { startCairn, temporaryFolder } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { scrape } from '../fixtures/exposition.ts'
-import { hasPrograms, pathOf } from './programs.ts'
+import { hasPrograms, pathOf } from '../fixtures/programs.ts'
 
 type Rules = { groups: { rules: { alert: string; expr: string; for?: string }[] }[] }
 type Panel = { title: string; type: string; targets?: { expr: string }[]; panels?: Panel[] }

@@ -14,7 +14,7 @@ import { customerInJourney } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newMember, signUp } from '../fixtures/people.ts'
-import { hasPrograms, pathOf } from './programs.ts'
+import { hasPrograms, pathOf } from '../fixtures/programs.ts'
 
 /** A proxy that listens. */
 type Proxy = {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { hasPrograms, pathOf } from './programs.ts'
+import { hasPrograms, pathOf } from '../fixtures/programs.ts'
 
 const unit = readFileSync('deploy/systemd/cairn.service', 'utf8')
 const limits = manifest.scripts.start.match(/(--[a-z-]+|MALLOC_[A-Z_]+)=[0-9]+/g) ?? []

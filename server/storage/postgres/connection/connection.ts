@@ -288,8 +288,24 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   if (error instanceof Error && UNKNOWN_AUTHORITY.includes((error as NodeJS.ErrnoException).code ?? ''))
     return "its certificate is from an unknown authority; set sslrootcert to the authority's file"
+  const [, parameter] = (error instanceof Error && UNSUPPORTED_PARAMETER.exec(error.message)) || []
+  if (parameter !== undefined) return poolerAdvice(parameter)
   return error instanceof Error ? error.message : String(error)
 }
+
+/** What PgBouncer says of a parameter that it does not pass on, alone or within `options`. */
+const UNSUPPORTED_PARAMETER = /^unsupported startup parameter(?: in options)?: (\w+)/
+
+/** What to change if a pooler does not accept a parameter of the connection. */
+function poolerAdvice(parameter: string): string {
+  const found = `the pooler does not accept ${parameter}`
+  return TIMEOUTS.includes(parameter)
+    ? `${found}; in its settings, set ignore_startup_parameters = ${TIMEOUTS.join(',')}`
+    : `${found} when connecting; take \`options\` out of DATABASE_URL and PGOPTIONS, and set what you need with ALTER ROLE ... SET (for example search_path)`
+}
+
+/** Sent with each connection; a pooler that ignores them loses nothing but an early end. */
+const TIMEOUTS = ['statement_timeout', 'idle_in_transaction_session_timeout']
 
 /** Node's codes for a certificate of an unknown authority; the message has advice about Node itself. */
 const UNKNOWN_AUTHORITY = [
