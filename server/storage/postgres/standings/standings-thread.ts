@@ -2,7 +2,6 @@
  * The thread that applies arrivals to the standings and reads them for reports; it also reads event counts. It runs
  * with a lower priority.
  */
-import { getPriority, setPriority } from 'node:os'
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
@@ -10,6 +9,7 @@ import type { ActivityRequest } from '../../activity/activity.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
+import { lowerPriority } from '../../threads/priority.ts'
 import { type Failure, Unavailable } from '../../unavailable.ts'
 import { Servers } from '../connection/connection.ts'
 import { seenFromOutside } from '../connection/outages.ts'
@@ -29,9 +29,6 @@ export type StandingsThreadData = {
 
 /** Additional queries for the thread, because they keep a processor busy for long. */
 export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
-
-/** Niceness added: beside other threads, this one then gets a third of the time of one. */
-const NICENESS = 5
 
 /** Polling interval for arrivals. What has arrived meanwhile is applied together, which is cheaper. */
 const LOOK_MS = 300
@@ -56,8 +53,7 @@ const POOLS = {
 type Asked = Extract<StandingsRequest<ActivityQuery>, { kind: 'query' }>
 
 const data: StandingsThreadData = workerData
-// Only Linux sets the priority for the thread alone.
-if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+lowerPriority()
 
 const servers = new Servers(readAddress(data.url))
 const following = new Pool({ servers, most: data.followers, ...POOLS.following })

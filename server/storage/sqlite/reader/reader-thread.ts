@@ -1,11 +1,11 @@
 /** A reader thread, so that a long list blocks neither the event loop nor the writer. */
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../../domain/paging.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
 import type { CountFilter } from '../../events/event-filter.ts'
 import type { CountedEvents, CustomerActivity } from '../../events/event-store.ts'
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
+import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { openReadable } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
@@ -36,15 +36,12 @@ export type ReaderThreadData = {
   isForLists: boolean
 }
 
-/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
-const NICENESS = 5
-
 /** Keys, sessions and members take few pages. */
 const LOOK_UP_CACHE_KIB = 8_192
 
 const data: ReaderThreadData = workerData
-// Lists yield the processor to everything else when processors are short. Only Linux sets niceness per thread.
-if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+// Lists yield the processor to everything else when processors are short.
+if (data.isForLists) lowerPriority()
 const connection = data.isForLists ? openReadable(data.path) : openReadable(data.path, LOOK_UP_CACHE_KIB)
 /** Created on first use: if their statements cannot be prepared, only the requests that need them fail. */
 let events: EventReader | undefined

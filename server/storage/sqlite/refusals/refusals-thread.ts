@@ -1,6 +1,6 @@
 /** The thread that writes and reads refusals, in a file of their own. It runs at the lowest priority. */
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, isDamage } from '../connection.ts'
 import { failureOf, type Statement } from '../statement.ts'
@@ -13,11 +13,8 @@ export type RefusalsReply = { number: number; result: { rows: unknown[][] } | { 
 
 export type RefusalsThreadData = { path: string }
 
-/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
-const NICENESS = 5
-
 const { path }: RefusalsThreadData = workerData
-if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+lowerPriority()
 
 let connection: Connection | undefined
 

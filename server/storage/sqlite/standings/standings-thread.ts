@@ -1,8 +1,8 @@
 /** The thread that follows the store into its standings and reads them for reports. It runs at low priority. */
-import { getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
+import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
@@ -10,9 +10,6 @@ import { failureOf } from '../statement.ts'
 import { NoRoom, StandingsFollower } from './standings-follower.ts'
 
 export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }
-
-/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
-const NICENESS = 5
 
 /**
  * Polling interval for changes of the store. Changes that accumulate meanwhile are processed in one batch, which is
@@ -33,7 +30,7 @@ const GREATEST_RETRY_MS = 60_000
 const CATCH_UP_MS = 200
 
 const data: StandingsThreadData = workerData
-if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+lowerPriority()
 
 /** How far the clock of the callers is ahead of this thread's. */
 let ahead_ms = data.now_ms - Date.now()
