@@ -23,6 +23,7 @@ import { runSql } from '../fixtures/postgres/sql.ts'
 import { type ModelStanding, modelReport, modelStandings } from '../fixtures/standings/model.ts'
 import { connectTo, idOf, newEvent, openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
 import { casesToTry } from '../fixtures/thoroughness.ts'
+import { erase } from '../storage/erase.ts'
 import { type Fate, startProxy } from './proxy.ts'
 
 const NAMES = ['one', 'two', 'three', 'four']
@@ -429,6 +430,27 @@ describe('a store from before standings', () => {
     )
     const store = await openStoreForTest({ databaseUrl })
     await expectExact(store, { databaseUrl, workspace_id, journey_id }, NAMES)
+  })
+})
+
+describe('a server of version 1.1 that runs beside this one', () => {
+  it('finds the journeys of every customer in the table where it looks', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const place = await newPlace(databaseUrl, NAMES)
+    const { workspace_id } = place
+    const listed = async () => {
+      const rows = await runSql(databaseUrl, 'SELECT customer_id, journey_id FROM standing_customers')
+      return rows.map(({ customer_id, journey_id }) => {
+        return [typeId('cus', digitsOf(String(customer_id))), typeId('jrn', digitsOf(String(journey_id)))]
+      })
+    }
+    const stays = await enrol(store, place, 'user-1', 'account')
+    const goes = await enrol(store, place, 'user-2', 'contact')
+    const both = [stays, goes].map((customer_id) => [customer_id, place.journey_id])
+    await expect.poll(listed, withPatience).toEqual(expect.arrayContaining(both))
+    await erase(store, { workspace_id, journey_id: place.journey_id, customer_id: goes })
+    await expect.poll(listed, withPatience).toEqual([[stays, place.journey_id]])
   })
 })
 

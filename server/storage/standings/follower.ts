@@ -99,9 +99,6 @@ export async function follow(
       const built = customers.filter(({ customer }) => customer <= upTo)
       await takeIn(writer, history, { journey, ...building }, built, { onStanding: () => {}, yieldLoop })
     }
-    await writer.writeJourneysOf(isChanged ? newcomers(journey, customers) : [])
-    const gone = customers.filter(isGone).map(({ customer }) => ({ customer, journey }))
-    if (gone.length > 0) await writer.removeJourneysOf(gone)
   }
 }
 
@@ -118,10 +115,6 @@ export async function forgetJourneys(writer: StandingWriter, journeys: readonly 
 
 function isGone({ isRenewed, enrolment }: CustomerChange): boolean {
   return isRenewed === true && !enrolment
-}
-
-function newcomers(journey: Key, customers: readonly CustomerChange[]) {
-  return customers.flatMap(({ customer, enrolment }) => (enrolment ? [{ customer, journey }] : []))
 }
 
 type Generation = { journey: Key; generation: number; event_ids: readonly string[] }

@@ -61,8 +61,6 @@ export type StandingReader = {
     generation: number,
     page: { before: Entry | null; from_ms: number | null; limit: number },
   ): Promise<readonly Entry[]>
-  /** The journeys of a customer before a given one, descending: newest first. */
-  journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]>
 }
 
 /** What the follower needs within one transaction. */
@@ -77,10 +75,6 @@ export type StandingWriter = StandingReader & {
     generation: number,
     changes: { remove: readonly Entry[]; put: readonly Entry[] },
   ): Promise<void>
-  /** Records which journeys customers are in; repeating it is harmless. */
-  writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void>
-  /** Deletes records of which journeys customers are in. */
-  removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void>
   saveJourney(journey: Key, state: JourneyState): Promise<void>
   /** Deletes a removed journey. Drop its generations first. */
   removeJourney(journey: Key): Promise<void>

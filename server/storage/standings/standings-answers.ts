@@ -17,6 +17,8 @@ export type AnswerSource = {
    * omitted.
    */
   configuredSteps(journeys: readonly Key[]): Promise<Map<Key, readonly string[]>>
+  /** The journeys that a customer is enrolled in, before a given one, descending: newest first. */
+  journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]>
 }
 
 /** Answers queries of standings. */
@@ -80,13 +82,15 @@ async function customers(
 }
 
 async function customerJourneys(
-  { reader, keyOf, idOf, configuredSteps }: AnswerSource,
+  { reader, keyOf, idOf, configuredSteps, journeysOf }: AnswerSource,
   { customerId, page }: Extract<StandingsQuery, { kind: 'customerJourneys' }>,
 ): Promise<Answers['customerJourneys']> {
   const customer = keyOf(customerId)
-  if (customer === undefined) return { as_of_ms: reader.asOf_ms, rows: [], next: null }
+  if (customer === undefined || reader.asOf_ms === null) {
+    return { as_of_ms: reader.asOf_ms, rows: [], next: null }
+  }
   const before = (page.after && keyOf(page.after.id)) ?? null
-  const journeys = await reader.journeysOf(customer, before, page.limit + 1)
+  const journeys = await journeysOf(customer, before, page.limit + 1)
   const listed = journeys.slice(0, page.limit)
   const configured = await configuredSteps(listed)
   const rows: Answers['customerJourneys']['rows'] = []

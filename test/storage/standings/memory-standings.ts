@@ -48,7 +48,6 @@ export function memoryStandings(
       entries
         .filter((entry) => isBehind(entry, before) && (from_ms === null || entry.entered_ms >= from_ms))
         .slice(0, limit),
-    journeysOf: async () => [],
   }
   return reader
 }

@@ -115,16 +115,6 @@ export class StandingTablesReader implements StandingReader {
     return rows.map(({ entered_ms, customer_id }) => ({ entered_ms, customer: digitsOf(customer_id) }))
   }
 
-  async journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]> {
-    const { rows } = await this.connection.run<{ journey_id: string }>(
-      `SELECT journey_id FROM standing_customers
-      WHERE workspace_id = $1 AND customer_id = $2 ${before === null ? '' : 'AND journey_id < $4'}
-      ORDER BY journey_id DESC LIMIT $3`,
-      [this.workspace, customer, limit, ...(before === null ? [] : [before])],
-    )
-    return rows.map(({ journey_id }) => digitsOf(journey_id))
-  }
-
   /** Returns the number under which the pages of a generation are stored; undefined if it has none yet. */
   protected async space(journey: Key, generation: number): Promise<string | undefined> {
     const name = `${journey} ${generation}`
@@ -193,24 +183,6 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
         entries.map(({ customer }) => customer),
       ])
     }
-  }
-
-  async writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
-    if (pairs.length === 0) return
-    await this.connection.run(
-      `INSERT INTO standing_customers (workspace_id, customer_id, journey_id)
-      SELECT $1, customer, journey FROM unnest($2::uuid[], $3::uuid[]) AS pairs (customer, journey)
-      ORDER BY customer ON CONFLICT DO NOTHING`,
-      [this.workspace, pairs.map(({ customer }) => customer), pairs.map(({ journey }) => journey)],
-    )
-  }
-
-  async removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
-    await this.connection.run(
-      `DELETE FROM standing_customers USING unnest($2::uuid[], $3::uuid[]) AS pairs (customer, journey)
-      WHERE workspace_id = $1 AND customer_id = customer AND journey_id = journey`,
-      [this.workspace, pairs.map(({ customer }) => customer), pairs.map(({ journey }) => journey)],
-    )
   }
 
   async removeJourney(journey: Key): Promise<void> {

@@ -18,6 +18,7 @@ import {
   takeSlice,
 } from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
+import { writeCustomerJourneys } from './customer-journeys.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
 /** Maximum time for recomputing pages before other work runs. */
@@ -94,6 +95,7 @@ export class StandingsFollower {
         // On connections of their own.
         yieldLoop: yieldsBeside(() => setImmediate()),
       })
+      await writeCustomerJourneys(connection, workspace, journeys)
       await foldCounts(
         connection,
         workspace,

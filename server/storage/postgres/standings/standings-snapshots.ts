@@ -1,6 +1,7 @@
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
+import type { Connection } from '../connection/connection.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 import { idOf, parsedUuid, uuidOf } from '../connection/uuids.ts'
 import { configuredSteps } from './arrived-slice.ts'
@@ -49,6 +50,7 @@ export class StandingsSnapshots {
           keyOf: parsedUuid,
           idOf,
           configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys, { isListed: true }),
+          journeysOf: (...page) => journeysOf(connection, workspaceId, ...page),
         })
         await connection.run('COMMIT')
         return result
@@ -75,10 +77,22 @@ class WholeStandings extends StandingTablesReader {
   override async journey(journey: Key): Promise<JourneyState | undefined> {
     return this.asOf_ms === null ? undefined : await super.journey(journey)
   }
+}
 
-  override async journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]> {
-    return this.asOf_ms === null ? [] : await super.journeysOf(customer, before, limit)
-  }
+async function journeysOf(
+  connection: Connection,
+  workspaceId: string,
+  customer: Key,
+  before: Key | null,
+  limit: number,
+): Promise<Key[]> {
+  const { rows } = await connection.run<{ journey_id: string }>(
+    `SELECT journey_id FROM enrolments
+    WHERE workspace_id = $1 AND customer_id = $2 ${before === null ? '' : 'AND journey_id < $4'}
+    ORDER BY journey_id DESC LIMIT $3`,
+    [workspaceId, idOf('cus', customer), limit, ...(before === null ? [] : [idOf('jrn', before)])],
+  )
+  return rows.map(({ journey_id }) => uuidOf(journey_id))
 }
 
 /** If no queue has entries, everything acknowledged before this statement started is in the standings. */

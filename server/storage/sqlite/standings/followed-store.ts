@@ -6,7 +6,7 @@ import type { Connection } from '../connection.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { SPAN_EVENTS } from '../index/zone-map.ts'
 import { LAST_SEQ } from '../writer/event-writer.ts'
-import { keyOf } from './keys.ts'
+import { keyOf, numberOf } from './keys.ts'
 import type { FollowedUpTo } from './standings-file.ts'
 
 /** What was stored after a position, or as much of it as is processed at a time. */
@@ -109,6 +109,12 @@ export class FollowedStore {
   /** The events of a journey's steps in its current configuration. */
   eventIds(journey_ref: number): string[] {
     return this.#stepsOf(journey_ref).event_ids
+  }
+
+  /** The journeys that a customer is enrolled in, before a given one, newest first. */
+  journeysOf(customer: Key, before: Key | null, limit: number): Key[] {
+    const behind = before === null ? Number.MAX_SAFE_INTEGER : numberOf(before)
+    return this.#statements.journeysOf.all(numberOf(customer), behind, limit).map(keyOf)
   }
 
   #stepsOf(journey_ref: number): Steps {
@@ -282,6 +288,12 @@ function prepare(connection: Connection) {
       `SELECT customer_type, enrolled_ms AS entered_ms FROM enrolments JOIN customers USING (customer_ref)
       WHERE journey_ref = ? AND customer_ref = ?`,
     ),
+    journeysOf: connection
+      .prepare<[number, number, number], number>(
+        `SELECT journey_ref FROM enrolments WHERE customer_ref = ? AND journey_ref < ?
+        ORDER BY journey_ref DESC LIMIT ?`,
+      )
+      .pluck(),
     spanMark: connection
       .prepare<[number], string>('SELECT hex(first_id) FROM event_spans WHERE span = ?')
       .pluck(),

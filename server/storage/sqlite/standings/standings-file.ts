@@ -29,7 +29,7 @@ export type FollowedUpTo = {
 }
 
 /** Version of the file's layout. A file with another version is deleted and rebuilt. */
-const LAYOUT = 2
+const LAYOUT = 3
 
 const NOTHING: FollowedUpTo = {
   enrolment: 0,
@@ -118,11 +118,6 @@ const LAYOUT_STATEMENTS = [
     entered_ms INTEGER NOT NULL,
     customer INTEGER NOT NULL,
     PRIMARY KEY (space, entered_ms, customer)
-  ) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE customer_journeys (
-    customer INTEGER NOT NULL,
-    journey INTEGER NOT NULL,
-    PRIMARY KEY (customer, journey)
   ) STRICT, WITHOUT ROWID`,
 ]
 
@@ -213,11 +208,6 @@ export class StandingsReader implements StandingReader {
     return rows.map(([entered_ms, customer]) => ({ entered_ms, customer: keyOf(customer) }))
   }
 
-  async journeysOf(customer: Key, before: Key | null, limit: number): Promise<Key[]> {
-    const behind = before === null ? Number.MAX_SAFE_INTEGER : numberOf(before)
-    return this.#statements.journeysOf.all(numberOf(customer), behind, limit).map(keyOf)
-  }
-
   protected space(journey: Key, generation: number): number | undefined {
     return this.#statements.space.get(numberOf(journey), generation)
   }
@@ -262,17 +252,6 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
       this.#writes.deleteEntry.run(space, entered_ms, numberOf(customer))
     }
     for (const { entered_ms, customer } of put) this.#writes.entry.run(space, entered_ms, numberOf(customer))
-  }
-
-  async writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
-    for (const { customer, journey } of pairs)
-      this.#writes.journeyOf.run(numberOf(customer), numberOf(journey))
-  }
-
-  async removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
-    for (const { customer, journey } of pairs) {
-      this.#writes.removeJourneyOf.run(numberOf(customer), numberOf(journey))
-    }
   }
 
   async removeJourney(journey: Key): Promise<void> {
@@ -354,11 +333,6 @@ function prepareReads(connection: Connection) {
         ORDER BY entered_ms DESC, customer DESC LIMIT ?`,
       )
       .raw(),
-    journeysOf: connection
-      .prepare<[number, number, number], number>(
-        'SELECT journey FROM customer_journeys WHERE customer = ? AND journey < ? ORDER BY journey DESC LIMIT ?',
-      )
-      .pluck(),
   }
 }
 
@@ -389,12 +363,6 @@ function prepareWrites(connection: Connection) {
     entry: connection.prepare<[number, number, number]>('INSERT OR REPLACE INTO entries VALUES (?, ?, ?)'),
     deleteEntry: connection.prepare<[number, number, number]>(
       'DELETE FROM entries WHERE space = ? AND entered_ms = ? AND customer = ?',
-    ),
-    journeyOf: connection.prepare<[number, number]>(
-      'INSERT INTO customer_journeys VALUES (?, ?) ON CONFLICT DO NOTHING',
-    ),
-    removeJourneyOf: connection.prepare<[number, number]>(
-      'DELETE FROM customer_journeys WHERE customer = ? AND journey = ?',
     ),
     removeJourney: connection.prepare<[number]>('DELETE FROM journeys WHERE journey = ?'),
     deleteSomeTimes: connection.prepare<[number, number]>(removal('page_times')),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, yieldsBeside } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
-import { StandingsAnswers } from '../../standings/standings-answers.ts'
+import { type AnswerSource, StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { type Connection, measureDisk, openReadable } from '../connection.ts'
 import type { MemtableRing } from '../index/memtable.ts'
@@ -149,9 +149,11 @@ export class StandingsFollower {
     reading.reader.asOf_ms = this.#asOf_ms ?? reading.reader.followed().asOf_ms
     const configuredSteps = async (journeys: readonly Key[]) =>
       new Map(journeys.map((journey) => [journey, followed.eventIds(numberOf(journey))]))
+    const journeysOf: AnswerSource['journeysOf'] = async (...page) => followed.journeysOf(...page)
     reading.connection.exec('BEGIN')
     try {
-      return await answers.answer({ reader: reading.reader, configuredSteps, ...names }, query, signal)
+      const source = { reader: reading.reader, configuredSteps, journeysOf, ...names }
+      return await answers.answer(source, query, signal)
     } finally {
       if (reading.connection.inTransaction) reading.connection.exec('COMMIT')
     }
