@@ -37,21 +37,36 @@ export async function adoptSteps(
 }
 
 /**
- * Rebuilds the standings of the next page of customers for a journey's new steps, from all their events, inside a
- * transaction of the writer. After the last page reports switch to the rebuilt generation.
- * @returns whether there is more to do
+ * Rebuilds standings for edited steps, page by page, or deletes what is no longer read, inside a transaction of the
+ * writer.
+ * @param ms how long it begins another page
+ * @returns whether there may be more to do
  */
-export async function rebuildPage(writer: StandingWriter, history: History, journey: Key): Promise<boolean> {
+export async function rebuildSome(writer: StandingWriter, history: History, ms: number): Promise<boolean> {
+  const until_ms = performance.now() + ms
+  while (performance.now() < until_ms) {
+    const journey = await writer.buildingJourney()
+    if (journey !== undefined) await rebuildPage(writer, history, journey)
+    else if (!(await writer.removeSome())) return false
+  }
+  return true
+}
+
+/**
+ * Rebuilds the standings of the next page of customers for a journey's new steps, from all their events. After the last
+ * page reports switch to the rebuilt generation.
+ */
+async function rebuildPage(writer: StandingWriter, history: History, journey: Key): Promise<void> {
   const state = await writer.journey(journey)
   const building = state?.building
-  if (!state || !building) return false
+  if (!state || !building) return
   const customers = await customersBehind(writer, journey, state.generation, building.upTo)
   const last = customers.at(-1)
   if (!last) {
     await writer.dropGeneration(journey, state.generation)
     const { generation, event_ids } = building
     await saved(writer, journey, { generation, event_ids, version: state.version + 1, building: null })
-    return false
+    return
   }
   const steps = stepNumbers(building.event_ids)
   const page = new StandingPage()
@@ -72,7 +87,6 @@ export async function rebuildPage(writer: StandingWriter, history: History, jour
   const done = building.done + customers.length
   const total = Math.max(building.total, done)
   await saved(writer, journey, { ...state, building: { ...building, upTo: last.customer, done, total } })
-  return true
 }
 
 /** Computes a standing from the enrolment and all events. @param of.standing of other steps, or of none */

@@ -78,8 +78,12 @@ export type StandingWriter = StandingReader & {
   saveJourney(journey: Key, state: JourneyState): Promise<void>
   /** Deletes a removed journey. Drop its generations first. */
   removeJourney(journey: Key): Promise<void>
-  /** Marks pages and entries as no longer read; they are deleted later, in slices. */
+  /** Marks pages and entries as no longer read; `removeSome` deletes them. */
   dropGeneration(journey: Key, generation: number): Promise<void>
+  /** Deletes some of what is no longer read. @returns whether there may be more */
+  removeSome(): Promise<boolean>
+  /** A journey whose standings are being rebuilt. */
+  buildingJourney(): Promise<Key | undefined>
 }
 
 /** Committed events of the store. */

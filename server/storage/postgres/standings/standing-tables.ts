@@ -220,7 +220,15 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
     this.forget(journey, generation)
   }
 
-  /** Removes some of what is no longer read. @returns whether there may be more */
+  async buildingJourney(): Promise<Key | undefined> {
+    const { rows } = await this.connection.run<{ journey_id: string }>(
+      `SELECT journey_id FROM standing_journeys
+      WHERE workspace_id = $1 AND building IS NOT NULL ORDER BY journey_id LIMIT 1`,
+      [this.workspace],
+    )
+    return rows[0] && digitsOf(rows[0].journey_id)
+  }
+
   async removeSome(): Promise<boolean> {
     const { rows } = await this.connection.run<{ space: string }>(
       'SELECT space FROM standing_spaces WHERE workspace_id = $1 AND generation IS NULL LIMIT 1',

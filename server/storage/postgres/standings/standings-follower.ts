@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, type JourneyChange, yieldsBeside } from '../../standings/follower.ts'
 import { type KnownChange, type KnownJourney, KnownStandings } from '../../standings/known-standings.ts'
-import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrivals/arrival-order.ts'
 import { foldCounts, forgetNames } from '../arrivals/fold-counts.ts'
@@ -147,14 +147,7 @@ export class StandingsFollower {
   async rebuild(workspace: string): Promise<Followed> {
     return await this.#withLock(workspace, async (connection, writer) => {
       const history = new CustomerHistory(connection, workspace)
-      const until_ms = performance.now() + REBUILD_MS
-      let hasMore = true
-      while (hasMore && performance.now() < until_ms) {
-        const journey = await buildingJourney(connection, workspace)
-        if (journey === undefined) hasMore = await writer.removeSome()
-        else await rebuildPage(writer, history, journey)
-      }
-      return hasMore ? 'more' : 'all'
+      return (await rebuildSome(writer, history, REBUILD_MS)) ? 'more' : 'all'
     })
   }
 
@@ -289,12 +282,3 @@ const DUE = `
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_journeys WHERE building IS NOT NULL
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_spaces WHERE generation IS NULL
   UNION ALL SELECT 'changes', NULL, changes FROM cairn_store`
-
-async function buildingJourney(connection: Connection, workspace: string): Promise<Key | undefined> {
-  const { rows } = await connection.run<{ journey_id: string }>(
-    `SELECT journey_id FROM standing_journeys
-    WHERE workspace_id = $1 AND building IS NOT NULL ORDER BY journey_id LIMIT 1`,
-    [workspace],
-  )
-  return rows[0] && digitsOf(rows[0].journey_id)
-}

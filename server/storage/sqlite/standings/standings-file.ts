@@ -106,10 +106,10 @@ const LAYOUT_STATEMENTS = [
   `CREATE TABLE spaces (
     space INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     journey INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    dropped INTEGER NOT NULL DEFAULT 0, -- 1: what it holds is to be removed
+    generation INTEGER, -- null: what it holds is to be removed
     UNIQUE (journey, generation)
   ) STRICT`,
+  'CREATE INDEX spaces_dropped ON spaces (space) WHERE generation IS NULL',
   // Keyed by rowid rather than by several columns, so that a blob may fill a whole page of the file.
   'CREATE TABLE page_times (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
   'CREATE TABLE page_keys (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
@@ -151,8 +151,7 @@ export class StandingsReader implements StandingReader {
     return { ...row, event_ids: JSON.parse(row.event_ids), building }
   }
 
-  /** A journey whose standings are being rebuilt. */
-  buildingJourney(): Key | undefined {
+  async buildingJourney(): Promise<Key | undefined> {
     const found = this.#statements.building.get()
     return found === undefined ? undefined : keyOf(found)
   }
@@ -271,8 +270,12 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
     this.#writes.dropSpace.run(numberOf(journey), generation)
   }
 
-  /** Deletes some rows of dropped spaces. @returns whether there may be more */
-  removeSome(): boolean {
+  /** Whether standings are being rebuilt, or something is to be deleted. */
+  async isRebuildDue(): Promise<boolean> {
+    return (await this.buildingJourney()) !== undefined || this.#writes.dropped.get() !== undefined
+  }
+
+  async removeSome(): Promise<boolean> {
     const space = this.#writes.dropped.get()
     if (space === undefined) return false
     const [least, end] = [space * CUSTOMERS_OF_SPACE, (space + 1) * CUSTOMERS_OF_SPACE]
@@ -352,9 +355,11 @@ function prepareWrites(connection: Connection) {
     space: connection.prepare<[number, number]>('INSERT INTO spaces (journey, generation) VALUES (?, ?)'),
     // Frees the number for another generation at once.
     dropSpace: connection.prepare<[number, number]>(
-      'UPDATE spaces SET dropped = 1, generation = -space WHERE journey = ? AND generation = ?',
+      'UPDATE spaces SET generation = NULL WHERE journey = ? AND generation = ?',
     ),
-    dropped: connection.prepare<[], number>('SELECT space FROM spaces WHERE dropped = 1 LIMIT 1').pluck(),
+    dropped: connection
+      .prepare<[], number>('SELECT space FROM spaces WHERE generation IS NULL LIMIT 1')
+      .pluck(),
     deleteSpace: connection.prepare<[number]>('DELETE FROM spaces WHERE space = ?'),
     times: connection.prepare<[number, Uint8Array]>('INSERT OR REPLACE INTO page_times VALUES (?, ?)'),
     keys: connection.prepare<[number, Uint8Array]>('INSERT OR REPLACE INTO page_keys VALUES (?, ?)'),

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, yieldsBeside } from '../../standings/follower.ts'
-import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
 import { type AnswerSource, StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { type Connection, measureDisk, openReadable } from '../connection.ts'
@@ -62,7 +62,6 @@ export class StandingsFollower {
   #lookedAt = 0
   /** How many passes over all journeys remain: the first may have begun before the last change. */
   #roundsLeft = 0
-  #mayHaveDropped = true
   #asOf_ms: number | null = null
 
   /** @param now the clock of the callers who request reports */
@@ -117,23 +116,9 @@ export class StandingsFollower {
   async rebuild(): Promise<boolean> {
     const open = this.#opened()
     const { writer, history } = open
-    const journey = writer.buildingJourney()
-    if (journey === undefined && !this.#mayHaveDropped) return false
+    if (!(await writer.isRebuildDue())) return false
     this.#assertRoom()
-    const until_ms = performance.now() + REBUILD_MS
-    await this.#transaction(open, async () => {
-      let hasMore = true
-      while (hasMore && performance.now() < until_ms) {
-        if (journey === undefined) {
-          hasMore = writer.removeSome()
-          this.#mayHaveDropped = hasMore
-        } else {
-          hasMore = await rebuildPage(writer, history, journey)
-          this.#mayHaveDropped = true
-        }
-      }
-    })
-    return true
+    return await this.#transaction(open, async () => await rebuildSome(writer, history, REBUILD_MS))
   }
 
   /**
@@ -186,7 +171,6 @@ export class StandingsFollower {
     await forgetJourneys(open.writer, journeys)
     // Another journey may get the number of a removed one, and with it the cached answers.
     open.answers = new StandingsAnswers()
-    this.#mayHaveDropped = true
   }
 
   async #transaction<Result>(

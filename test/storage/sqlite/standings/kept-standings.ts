@@ -21,7 +21,7 @@ export async function expectFollowed(path: string): Promise<void> {
       (SELECT coalesce(max(number), 0) FROM enrolment_numbers) AS enrolment`,
   )
   const steps = store.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck()
-  const isFollowed = () => {
+  const isFollowed = async () => {
     const kept = connect(standingsPath(path), { readonly: true })
     const reader = new StandingsReader(kept)
     const { seq, enrolment } = reader.followed()
@@ -31,7 +31,7 @@ export async function expectFollowed(path: string): Promise<void> {
     const found = {
       seq,
       enrolment,
-      building: reader.buildingJourney(),
+      building: await reader.buildingJourney(),
       old: journeys.findIndex((each) => !isUpToDate(each)),
     }
     kept.close()
