@@ -23,7 +23,7 @@ export type TimesRow = Pick<PageRow, 'first' | 'times'>
 export type Entry = { entered_ms: number; customer: Key }
 
 /** A rebuild of a journey's standings for other steps. */
-export type Building = {
+type Building = {
   generation: number
   event_ids: readonly string[]
   /** The last customer whose standing is rebuilt; null if none is. */
@@ -40,6 +40,31 @@ export type JourneyState = {
   /** Incremented with every change of the pages that reports read; never lowered. */
   version: number
   building: Building | null
+}
+
+/** The state as both engines store it. */
+export type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
+  /** JSON. */
+  event_ids: string
+  /** JSON. */
+  building: string | null
+}
+
+export function stateOf({ generation, version, event_ids, building }: JourneyRow): JourneyState {
+  return {
+    generation,
+    version,
+    event_ids: JSON.parse(event_ids),
+    building: building === null ? null : JSON.parse(building),
+  }
+}
+
+export function rowOf({ event_ids, building, ...state }: JourneyState): JourneyRow {
+  return {
+    ...state,
+    event_ids: JSON.stringify(event_ids),
+    building: building && JSON.stringify(building),
+  }
 }
 
 /** Reads standings, all from one snapshot. */

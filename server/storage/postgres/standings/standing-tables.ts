@@ -1,24 +1,19 @@
 import type { Key } from '../../../domain/journey-standing.ts'
-import type {
-  Building,
-  Entry,
-  JourneyState,
-  PageRow,
-  StandingReader,
-  StandingWriter,
-  TimesRow,
+import {
+  type Entry,
+  type JourneyRow,
+  type JourneyState,
+  type PageRow,
+  rowOf,
+  type StandingReader,
+  type StandingWriter,
+  stateOf,
+  type TimesRow,
 } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf, uuidText } from '../connection/uuids.ts'
 
 type StoredPage = { first_customer: string; times: Uint8Array; keys: Uint8Array }
-type StoredJourney = {
-  journey_id: string
-  generation: number
-  event_ids: string
-  version: number
-  building: string | null
-}
 
 /** Maximum bytes of pages per statement, plus one page. */
 const WRITTEN_BYTES = 16 * 1024 * 1024
@@ -51,21 +46,12 @@ export class StandingTablesReader implements StandingReader {
 
   /** Returns the states of some journeys, if they have standings. */
   async journeys(journeys: readonly Key[]): Promise<Map<Key, JourneyState>> {
-    const { rows } = await this.connection.run<StoredJourney>(
+    const { rows } = await this.connection.run<JourneyRow & { journey_id: string }>(
       `SELECT journey_id, generation, event_ids, version, building FROM standing_journeys
       WHERE workspace_id = $1 AND journey_id = ANY($2::uuid[])`,
       [this.workspace, journeys],
     )
-    return new Map(
-      rows.map(({ journey_id, event_ids, building, ...state }) => [
-        digitsOf(journey_id),
-        {
-          ...state,
-          event_ids: JSON.parse(event_ids) as string[],
-          building: building === null ? null : (JSON.parse(building) as Building),
-        },
-      ]),
-    )
+    return new Map(rows.map(({ journey_id, ...row }) => [digitsOf(journey_id), stateOf(row)]))
   }
 
   async times(
@@ -193,20 +179,13 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
   }
 
   async saveJourney(journey: Key, state: JourneyState): Promise<void> {
-    const { generation, event_ids, version, building } = state
+    const { generation, event_ids, version, building } = rowOf(state)
     await this.connection.run(
       `INSERT INTO standing_journeys (workspace_id, journey_id, generation, event_ids, version, building)
       VALUES ($1, $2, $3, $4, $5, $6)
       ON CONFLICT (workspace_id, journey_id) DO UPDATE SET generation = excluded.generation,
         event_ids = excluded.event_ids, version = excluded.version, building = excluded.building`,
-      [
-        this.workspace,
-        journey,
-        generation,
-        JSON.stringify(event_ids),
-        version,
-        building && JSON.stringify(building),
-      ],
+      [this.workspace, journey, generation, event_ids, version, building],
     )
   }
 

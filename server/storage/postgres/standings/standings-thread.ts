@@ -8,7 +8,7 @@ import { readAddress } from '../../../domain/postgres-urls.ts'
 import type { ActivityRequest } from '../../activity/activity.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
-import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
+import { answerRequests, say } from '../../standings/thread-requests.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { type Failure, Unavailable } from '../../unavailable.ts'
 import { Servers } from '../connection/connection.ts'
@@ -50,8 +50,6 @@ const POOLS = {
   reading: { mostWaiting: 10, statement_ms: 6_000 },
 } as const
 
-type Asked = Extract<StandingsRequest<ActivityQuery>, { kind: 'query' }>
-
 const data: StandingsThreadData = workerData
 lowerPriority()
 
@@ -61,11 +59,8 @@ const reading = new Pool({ servers, most: data.readers, ...POOLS.reading })
 const follower = new StandingsFollower(following)
 const snapshots = new StandingsSnapshots(reading)
 const answers = new StandingsAnswers()
-const current = new Map<number, AbortController>()
 const closing = new AbortController()
 let isFailing = false
-
-const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
 
 async function follow() {
   while (!closing.signal.aborted) {
@@ -138,21 +133,6 @@ async function takeIn(query: StandingsQuery, signal: AbortSignal) {
   }
 }
 
-async function answer({ number, query, now_ms }: Asked) {
-  const cancelling = new AbortController()
-  current.set(number, cancelling)
-  const { signal } = cancelling
-  try {
-    const found =
-      query.kind === 'activity' ? await activity(query, now_ms, signal) : await standings(query, signal)
-    say({ kind: 'answer', number, answer: found })
-  } catch (error) {
-    say({ kind: 'refused', number, failure: failureOf(error) })
-  } finally {
-    current.delete(number)
-  }
-}
-
 async function standings(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
   await catchUp(query, signal)
   const { workspaceId } = query
@@ -175,11 +155,14 @@ function failureOf(error: unknown): Failure {
 }
 
 const followed = follow()
-parentPort?.on('message', async (request: StandingsRequest<ActivityQuery>) => {
-  if (request.kind === 'query') return await answer(request)
-  if (request.kind === 'cancel') return current.get(request.number)?.abort()
-  closing.abort()
-  await followed
-  await Promise.all([following.close(), reading.close()])
-  parentPort?.close()
+answerRequests<ActivityQuery>({
+  answer: (query, signal, now_ms) =>
+    query.kind === 'activity' ? activity(query, now_ms, signal) : standings(query, signal),
+  failureOf,
+  async close() {
+    closing.abort()
+    await followed
+    await Promise.all([following.close(), reading.close()])
+    parentPort?.close()
+  },
 })

@@ -1,13 +1,15 @@
 import { rmSync } from 'node:fs'
 import type { Key } from '../../../domain/journey-standing.ts'
-import type {
-  Building,
-  Entry,
-  JourneyState,
-  PageRow,
-  StandingReader,
-  StandingWriter,
-  TimesRow,
+import {
+  type Entry,
+  type JourneyRow,
+  type JourneyState,
+  type PageRow,
+  rowOf,
+  type StandingReader,
+  type StandingWriter,
+  stateOf,
+  type TimesRow,
 } from '../../standings/standing-store.ts'
 import { type Connection, openDerived } from '../connection.ts'
 import { DERIVED_COMPANIONS } from '../store-files.ts'
@@ -121,11 +123,6 @@ const LAYOUT_STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
 ]
 
-type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
-  event_ids: string
-  building: string | null
-}
-
 type IsGone = (journey_ref: number, upTo: FollowedUpTo) => boolean
 
 /** Reads standings through one connection; within a transaction of the caller all reads see one snapshot. */
@@ -146,9 +143,7 @@ export class StandingsReader implements StandingReader {
 
   async journey(journey: Key): Promise<JourneyState | undefined> {
     const row = this.#statements.journey.get(numberOf(journey))
-    if (!row || this.#isGone(numberOf(journey), this.followed())) return undefined
-    const building: Building | null = row.building === null ? null : JSON.parse(row.building)
-    return { ...row, event_ids: JSON.parse(row.event_ids), building }
+    return row && !this.#isGone(numberOf(journey), this.followed()) ? stateOf(row) : undefined
   }
 
   async buildingJourney(): Promise<Key | undefined> {
@@ -257,13 +252,8 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
     this.#writes.removeJourney.run(numberOf(journey))
   }
 
-  async saveJourney(journey: Key, { building, event_ids, ...state }: JourneyState): Promise<void> {
-    this.#writes.journey.run({
-      ...state,
-      journey: numberOf(journey),
-      event_ids: JSON.stringify(event_ids),
-      building: building && JSON.stringify(building),
-    })
+  async saveJourney(journey: Key, state: JourneyState): Promise<void> {
+    this.#writes.journey.run({ ...rowOf(state), journey: numberOf(journey) })
   }
 
   async dropGeneration(journey: Key, generation: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** The thread that follows the store into its standings and reads them for reports. It runs at low priority. */
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
+import { answerRequests, say } from '../../standings/thread-requests.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
@@ -41,13 +41,6 @@ let failures = 0
 /** When the latest check that found everything processed began, by `performance.now()`. */
 let caughtUpAt_ms = Number.NEGATIVE_INFINITY
 let onCaughtUp = () => {}
-
-const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
-
-/**
- * Aborted when nobody waits for the current answer any more: a query is sent only after the previous one is answered.
- */
-let unwanted = new AbortController()
 
 /** Waits for a time, or until a request arrives. */
 function pause(ms: number): Promise<void> {
@@ -129,22 +122,17 @@ async function catchUp() {
   onCaughtUp = () => {}
 }
 
-parentPort?.on('message', async (request: StandingsRequest) => {
-  if (request.kind === 'close') {
+answerRequests({
+  async answer(query, signal, now_ms) {
+    ahead_ms = now_ms - Date.now()
+    await catchUp()
+    return await follower.answer(query, signal)
+  },
+  failureOf,
+  close() {
     isClosing = true
     wake()
-    return
-  }
-  if (request.kind === 'cancel') return unwanted.abort()
-  const { number, query, now_ms } = request
-  unwanted = new AbortController()
-  ahead_ms = now_ms - Date.now()
-  await catchUp()
-  try {
-    say({ kind: 'answer', number, answer: await follower.answer(query, unwanted.signal) })
-  } catch (error) {
-    say({ kind: 'refused', number, failure: failureOf(error) })
-  }
+  },
 })
 
 try {
