@@ -35,7 +35,8 @@ export type KnownChange<Ref> = {
 
 /**
  * A cache of recent standings, so that an event that changes nothing, as most do, costs neither a read of its row
- * nor of the pages.
+ * nor of the pages. Without it, following such events takes 15 times the processor time on SQLite, and more than twice
+ * on PostgreSQL.
  */
 export class KnownStandings<Ref, Name> {
   readonly #journeys = new Map<Ref, PackedJourney<Ref, Name>>()

@@ -67,7 +67,12 @@ export function rowOf({ event_ids, building, ...state }: JourneyState): JourneyR
   }
 }
 
-/** Reads standings, all from one snapshot. */
+/**
+ * Reads standings, all from one snapshot.
+ *
+ * Each engine has an implementation with statements of its own. With a single one, built with Kysely over tables that
+ * both have, SQLite took 1.4 times the processor time for a list of customers or a rebuild.
+ */
 export type StandingReader = {
   /** Every event acknowledged by this time is included; null if none has been processed yet. */
   asOf_ms: number | null

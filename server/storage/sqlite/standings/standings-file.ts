@@ -112,7 +112,8 @@ const LAYOUT_STATEMENTS = [
     UNIQUE (journey, generation)
   ) STRICT`,
   'CREATE INDEX spaces_dropped ON spaces (space) WHERE generation IS NULL',
-  // Keyed by rowid rather than by several columns, so that a blob may fill a whole page of the file.
+  // Keyed by rowid rather than by several columns, so that a blob may fill a whole page of the file. Two tables: with one,
+  // a list of customers took 1.2 times the processor time.
   'CREATE TABLE page_times (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
   'CREATE TABLE page_keys (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
   `CREATE TABLE entries (
