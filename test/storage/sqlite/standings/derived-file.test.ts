@@ -92,6 +92,9 @@ describe('a report', () => {
     const store = await openStoreForTest()
     const subject = await subjectWithSteps(store)
     const { workspace_id, journey_id } = subject
+    // Its thread may have seen the journey without steps, and be recomputing.
+    await expectExact(store.path, journey_id)
+    await insert(store, subject, { event_id: 'paid' })
     const asked_ms = Date.now()
     const report = await store.standings?.report(workspace_id, journey_id, {}, readingIn(workspace_id))
     expect(report).toMatchObject({
@@ -102,7 +105,7 @@ describe('a report', () => {
     expect(report?.steps.map(({ reached, out_of_order }) => [reached, out_of_order])).toEqual([
       [1, 0],
       [1, 0],
-      [0, 1],
+      [1, 0],
     ])
     expect(report?.as_of_ms).toBeGreaterThanOrEqual(asked_ms)
     expect(statSync(standingsPath(store.path)).mode & 0o777).toBe(0o600)
