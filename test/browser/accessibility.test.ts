@@ -5,21 +5,16 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
-import {
-  type Cairn,
-  startCairn,
-  startCairnForTest,
-  temporaryFolder,
-  type Workspace,
-} from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { startChildServer } from '../fixtures/child-server.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { expectLayersUncovered, inspectLayers } from './layers.ts'
@@ -47,7 +42,7 @@ let customer_id: string
 let invitationLink: string
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
   viewer = await newMember(cairn, workspace, 'viewer')
@@ -98,8 +93,6 @@ beforeAll(async () => {
   if (!invitation) throw new Error('nobody was invited')
   invitationLink = `/invitation#token=${invitation.token}`
 })
-
-afterAll(() => cairn?.stop())
 
 /** A screen of the interface and how to see all of it. */
 type Screen = {

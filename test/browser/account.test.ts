@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { browser, OWN_PAGE, type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -13,13 +14,8 @@ let workspace: Workspace
 /** Grace Hopper. */
 let owner: SignedUp
 
-beforeAll(async () => {
-  cairn = await startCairn()
-})
-
-afterAll(() => cairn?.stop())
-
 beforeEach(async () => {
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
 })

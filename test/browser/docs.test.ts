@@ -13,8 +13,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { processEnvironment } from '../../server/config.ts'
 import { referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
 import { problems } from '../../server/problems.ts'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { axeViolations, colorViolations, structureViolations } from './axe.ts'
 import { sharedChromium } from './chromium.ts'
 
@@ -51,7 +51,6 @@ const everyKind = [
   '[id="operation/listEvents"]',
 ]
 
-let cairn: Cairn
 let staticHost: Server
 const sites = {} as Record<Host, string>
 let browser: Browser
@@ -70,11 +69,11 @@ let complaints: string[]
 
 beforeAll(async () => {
   execFileSync(process.execPath, ['server/docs/write.ts', written])
-  cairn = await startCairn()
+  const { url } = await sharedCairn()
   const folder = '/some/folder/'
   staticHost = createServer(fromFiles(folder)).listen(0, '127.0.0.1')
   await once(staticHost, 'listening')
-  sites['the server'] = `${cairn.url}/docs/`
+  sites['the server'] = `${url}/docs/`
   sites['a static host'] = `http://127.0.0.1:${(staticHost.address() as AddressInfo).port}${folder}`
   browser = await sharedChromium()
 })
@@ -82,7 +81,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(Array.from(references.values(), (page) => page.context().close()))
   staticHost?.close()
-  await cairn?.stop()
   rmSync(written, { recursive: true })
 })
 

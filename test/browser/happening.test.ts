@@ -1,10 +1,11 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Page } from 'playwright-core'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -12,12 +13,8 @@ let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
 
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 beforeEach(async () => {
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
 })

@@ -1,11 +1,12 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { newMember, type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
@@ -15,7 +16,7 @@ let owner: SignedUp
 let customer_id: string
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
   customer_id = await initialize(workspace, 'user-1 of the older system, moved here')
@@ -24,8 +25,6 @@ beforeAll(async () => {
     await workspace.client.createEvent({ body: { journey_id, customer_id, event_id } })
   }
 })
-
-afterAll(() => cairn?.stop())
 
 function open(screen: string, width: number, refusals: string[] = []): Promise<Page> {
   const path = screenPath(workspace, screen)

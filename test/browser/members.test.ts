@@ -1,8 +1,8 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import {
   addMember,
   browser,
@@ -14,6 +14,7 @@ import {
   signIn,
   signUp,
 } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath } from './screens.ts'
 
@@ -24,13 +25,8 @@ let workspace: Workspace
 /** Grace Hopper. */
 let owner: SignedUp
 
-beforeAll(async () => {
-  cairn = await startCairn()
-})
-
-afterAll(() => cairn?.stop())
-
 beforeEach(async () => {
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
 })

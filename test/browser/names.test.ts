@@ -1,11 +1,12 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -18,13 +19,8 @@ let workspace: Workspace
 /** Grace Hopper. */
 let owner: SignedUp
 
-beforeAll(async () => {
-  cairn = await startCairn()
-})
-
-afterAll(() => cairn?.stop())
-
 beforeEach(async () => {
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
 })

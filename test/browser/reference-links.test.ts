@@ -2,8 +2,9 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -12,10 +13,9 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
-  return cairn.stop
 })
 
 describe('The interface leads into the API reference', () => {

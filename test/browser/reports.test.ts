@@ -1,13 +1,14 @@
 // engines: sqlite (a browser sees only the API, whose numbers storage/standings and operations/reports compare on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
 import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -49,7 +50,7 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
   const { client, journey_id } = workspace
@@ -62,8 +63,6 @@ beforeAll(async () => {
     }
   }
 })
-
-afterAll(() => cairn?.stop())
 
 async function enrol({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
   const customer_type = customer_name.endsWith('GmbH') ? 'account' : 'contact'

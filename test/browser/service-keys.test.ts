@@ -1,11 +1,12 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -14,13 +15,8 @@ let workspace: Workspace
 let owner: SignedUp
 let api: PersonClient
 
-beforeAll(async () => {
-  cairn = await startCairn()
-})
-
-afterAll(() => cairn?.stop())
-
 beforeEach(async () => {
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
   api = owner.client(workspace.workspace_id)

@@ -15,21 +15,15 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Cairn, startCairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { describe, expect, onTestFinished, vi } from 'vitest'
+import { type Cairn, temporaryFolder } from '../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 /** Returns functions that run `cairn export` for a workspace, in a folder of their own. */
-async function newExport(count: number) {
+async function newExport(cairn: Cairn, count: number) {
   const { workspace, event } = await customerInJourney(cairn)
   const folder = temporaryFolder()
   const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
@@ -74,7 +68,11 @@ function linesOf(path: string): Record<string, unknown>[] {
  * A proxy that forwards a number of requests and then leaves all others unanswered.
  * @param isBroken whether the response to the request with this number is cut off in the middle
  */
-async function startStalling(passed: number, isBroken: (request: number) => boolean = () => false) {
+async function startStalling(
+  cairn: Cairn,
+  passed: number,
+  isBroken: (request: number) => boolean = () => false,
+) {
   let requests = 0
   const server = createServer(async (req, res) => {
     requests += 1
@@ -98,8 +96,10 @@ async function startStalling(passed: number, isBroken: (request: number) => bool
 }
 
 describe('cairn export', () => {
-  it('writes what has arrived, marks the end, and continues from there in another file', async () => {
-    const own = await newExport(0)
+  it('writes what has arrived, marks the end, and continues from there in another file', async ({
+    cairn,
+  }) => {
+    const own = await newExport(cairn, 0)
     const custom_variables = { note: 'two\u2028lines', __proto__: 1 }
     await own.workspace.client.createEvent({ body: { ...own.event, custom_variables } })
     const ids = await own.send(3)
@@ -140,26 +140,31 @@ describe('cairn export', () => {
     expect(own.lines('f.ndjson')).toMatchObject([{ customer_id, may_return: false }, { end: 1 }])
   })
 
-  it.each(['SIGINT', 'SIGKILL'] as const)('resumes after a %s, with each line once', async (signal) => {
-    const own = await newExport(2300)
-    const stalling = await startStalling(3)
-    const command = own.start('a.ndjson', stalling.url, '--lines-at-once', '500')
-    await vi.waitUntil(() => stalling.requests() > 3, withPatience)
-    command.process.kill(signal)
-    const ended = await command.ended
-    if (signal === 'SIGINT')
-      expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('again') })
-    expect(() => own.lines('a.ndjson')).toThrow('no such file')
-    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
-    const lines = own.lines('a.ndjson')
-    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
-    expect(lines.at(-1)).toMatchObject({ end: 2300 })
-    expect(() => statSync(join(own.folder, 'a.ndjson.part'))).toThrow('no such file')
-  })
+  it.for(['SIGINT', 'SIGKILL'] as const)(
+    'resumes after a %s, with each line once',
+    async (signal, { cairn }) => {
+      const own = await newExport(cairn, 2300)
+      const stalling = await startStalling(cairn, 3)
+      const command = own.start('a.ndjson', stalling.url, '--lines-at-once', '500')
+      await vi.waitUntil(() => stalling.requests() > 3, withPatience)
+      command.process.kill(signal)
+      const ended = await command.ended
+      if (signal === 'SIGINT')
+        expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('again') })
+      expect(() => own.lines('a.ndjson')).toThrow('no such file')
+      expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
+      const lines = own.lines('a.ndjson')
+      expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
+      expect(lines.at(-1)).toMatchObject({ end: 2300 })
+      expect(() => statSync(join(own.folder, 'a.ndjson.part'))).toThrow('no such file')
+    },
+  )
 
-  it('requests again what a broken connection has cut off, wherever that was', async () => {
-    const own = await newExport(1200)
-    const breaking = await startStalling(Number.POSITIVE_INFINITY, (request) => [1, 3].includes(request))
+  it('requests again what a broken connection has cut off, wherever that was', async ({ cairn }) => {
+    const own = await newExport(cairn, 1200)
+    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, (request) =>
+      [1, 3].includes(request),
+    )
     const ended = await own.exportFrom(breaking.url, 'a.ndjson', '--lines-at-once', '600')
     expect(ended).toMatchObject({ code: 0 })
     const lines = own.lines('a.ndjson')
@@ -167,8 +172,8 @@ describe('cairn export', () => {
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
   })
 
-  it('does not continue from a file that is incomplete or has lost a line', async () => {
-    const own = await newExport(5)
+  it('does not continue from a file that is incomplete or has lost a line', async ({ cairn }) => {
+    const own = await newExport(cairn, 5)
     expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
     const path = join(own.folder, 'a.ndjson')
     const whole = readFileSync(path, 'utf8')
@@ -195,7 +200,7 @@ describe('a file that an export writes', () => {
       reached: { lines: 1, bytes: line.length, cursor: undefined },
     })
 
-  it.each([
+  it.for([
     ['a symbolic link', (victim: string, part: string) => symlinkSync(victim, part)],
     ['a hard link', (victim: string, part: string) => linkSync(victim, part)],
     [
@@ -205,25 +210,28 @@ describe('a file that an export writes', () => {
         chmodSync(part, 0o644)
       },
     ],
-  ])('is new and readable only by its owner if %s was in its place', async (_what, put) => {
-    const own = await newExport(1)
-    const victim = join(own.folder, 'victim')
-    writeFileSync(victim, 'mine')
-    for (const name of ['a.part', 'a.part.json.partial', 'a.part.json.new']) {
-      put(victim, join(own.folder, name))
-    }
-    expect(await own.export('events', 'a')).toMatchObject({ code: 0 })
-    expect(readFileSync(victim, 'utf8')).toBe('mine')
-    const stats = lstatSync(join(own.folder, 'a'))
-    expect([stats.isFile(), stats.nlink, stats.mode & 0o777]).toEqual([true, 1, 0o600])
-    expect(own.lines('a')).toHaveLength(2)
-  })
+  ] as const)(
+    'is new and readable only by its owner if %s was in its place',
+    async ([_what, put], { cairn }) => {
+      const own = await newExport(cairn, 1)
+      const victim = join(own.folder, 'victim')
+      writeFileSync(victim, 'mine')
+      for (const name of ['a.part', 'a.part.json.partial', 'a.part.json.new']) {
+        put(victim, join(own.folder, name))
+      }
+      expect(await own.export('events', 'a')).toMatchObject({ code: 0 })
+      expect(readFileSync(victim, 'utf8')).toBe('mine')
+      const stats = lstatSync(join(own.folder, 'a'))
+      expect([stats.isFile(), stats.nlink, stats.mode & 0o777]).toEqual([true, 1, 0o600])
+      expect(own.lines('a')).toHaveLength(2)
+    },
+  )
 
-  it.each([
+  it.for([
     ['a symbolic link', symlinkSync],
     ['a hard link', linkSync],
-  ])('does not resume in %s, and says so', async (_what, put) => {
-    const own = await newExport(1)
+  ] as const)('does not resume in %s, and says so', async ([_what, put], { cairn }) => {
+    const own = await newExport(cairn, 1)
     const victim = join(own.folder, 'victim')
     writeFileSync(victim, '{"a":1}\nmine')
     put(victim, join(own.folder, 'a.part'))
@@ -234,8 +242,8 @@ describe('a file that an export writes', () => {
     expect(existsSync(join(own.folder, 'a'))).toBe(false)
   })
 
-  it('that it resumes with is closed to other users', async () => {
-    const own = await newExport(1)
+  it('that it resumes with is closed to other users', async ({ cairn }) => {
+    const own = await newExport(cairn, 1)
     const part = join(own.folder, 'a.part')
     writeFileSync(part, '{"a":1}\n')
     chmodSync(part, 0o644)
@@ -245,8 +253,8 @@ describe('a file that an export writes', () => {
     expect(own.lines('a')).toHaveLength(3)
   })
 
-  it('of a workspace does not follow links either', async () => {
-    const own = await newExport(1)
+  it('of a workspace does not follow links either', async ({ cairn }) => {
+    const own = await newExport(cairn, 1)
     const folder = join(own.folder, 'all')
     mkdirSync(folder)
     const victim = join(own.folder, 'victim')

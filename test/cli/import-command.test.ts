@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { describe, expect, vi } from 'vitest'
 import { cairnFile, runCairn, startCommand } from '../fixtures/command.ts'
 import { freePort } from '../fixtures/free-port.ts'
+import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import {
   importerOf,
@@ -29,15 +29,8 @@ import {
   upTo,
 } from './importer.ts'
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 describe('cairn import', () => {
-  it('stops at the first line that needs a journey, and names the option', async () => {
+  it('stops at the first line that needs a journey, and names the option', async ({ cairn }) => {
     const { client, secret_key } = await newImport(cairn)
     const own = importerOf(`${cairn.url}/v1`, secret_key)
     own.write(Array.from({ length: 3000 }, (_, index) => ownEvent(index)))
@@ -51,7 +44,7 @@ describe('cairn import', () => {
     expect((await client.listCustomers()).data?.data).toEqual([])
   })
 
-  it('refuses a line without a journey if others have one, and names the option', async () => {
+  it('refuses a line without a journey if others have one, and names the option', async ({ cairn }) => {
     const { secret_key, journey_id } = await newImport(cairn)
     const own = importerOf(`${cairn.url}/v1`, secret_key)
     own.write(['{"a":1}', ownEvent(1, { journey_id }), ownEvent(2)])
@@ -62,7 +55,7 @@ describe('cairn import', () => {
     ])
   })
 
-  it('keeps refused lines private in a file that anyone could read', async () => {
+  it('keeps refused lines private in a file that anyone could read', async ({ cairn }) => {
     const own = await newImport(cairn)
     own.write(['{'])
     for (const path of [`${own.file}.refused.ndjson`, join(own.folder, 'named.ndjson')]) {
@@ -75,7 +68,7 @@ describe('cairn import', () => {
     }
   })
 
-  it('does not overwrite its input with refused lines, under any of its names', async () => {
+  it('does not overwrite its input with refused lines, under any of its names', async ({ cairn }) => {
     const own = await newImport(cairn)
     own.write([ownEvent(1), '{'])
     const before = readFileSync(own.file, 'utf8')
@@ -92,7 +85,7 @@ describe('cairn import', () => {
     expect(readFileSync(own.file, 'utf8')).toBe(before)
   })
 
-  it('does not follow links at a default path', async () => {
+  it('does not follow links at a default path', async ({ cairn }) => {
     const own = await newImport(cairn)
     own.write(['{'])
     const precious = join(own.folder, 'precious')
@@ -109,7 +102,7 @@ describe('cairn import', () => {
     expect(readFileSync(precious, 'utf8')).toBe('precious')
   })
 
-  it('accepts the file of refused lines once they are corrected', async () => {
+  it('accepts the file of refused lines once they are corrected', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     write([ownEvent(1), ownEvent(2, { occurred_at: 'yesterday' }), ownEvent(3, { evnt: 1 })])
     await own.import()
@@ -122,7 +115,9 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([1, 2, 3])
   })
 
-  it('reads standard input, gzip, CRLF, a byte order mark and a last line without an end', async () => {
+  it('reads standard input, gzip, CRLF, a byte order mark and a last line without an end', async ({
+    cairn,
+  }) => {
     const { client, write, secret_key, journey_id, ...own } = await newImport(cairn)
     const text = `\ufeff${textOf(upTo(3).map((n) => ownEvent(n))).replaceAll('\n', '\r\n\r\n')}${JSON.stringify(ownEvent(3))}`
     const zipped = join(own.folder, 'events.gz')
@@ -147,7 +142,7 @@ describe('cairn import', () => {
     })
   })
 
-  it('reports a byte order mark in a later line, and in a file in UTF-16', async () => {
+  it('reports a byte order mark in a later line, and in a file in UTF-16', async ({ cairn }) => {
     const { write: _, ...own } = await newImport(cairn)
     const [one, two] = [JSON.stringify(ownEvent(1)), JSON.stringify(ownEvent(2))]
     const details = () => own.refused().map(({ detail }) => detail)
@@ -194,7 +189,7 @@ describe('cairn import', () => {
     expect(refused).toEqual([])
   })
 
-  it('retries after 429 for as long as it takes', async () => {
+  it('retries after 429 for as long as it takes', async ({ cairn }) => {
     const { client, secret_key, journey_id } = await newImport(cairn)
     // More often than the client itself would retry.
     const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
@@ -206,7 +201,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([1])
   })
 
-  it('stops at a key that the server refuses, and does not print it', async () => {
+  it('stops at a key that the server refuses, and does not print it', async ({ cairn }) => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const key = `sk_${'x'.repeat(49)}`
     const stranger = importerOf(`${cairn.url}/v1`, key, journey_id)
@@ -233,7 +228,7 @@ describe('cairn import', () => {
     })
   })
 
-  it('gives up on a server that stays unavailable, and says how to resume', async () => {
+  it('gives up on a server that stays unavailable, and says how to resume', async ({ cairn }) => {
     const { secret_key, journey_id } = await newImport(cairn)
     const port = await freePort()
     const own = importerOf(`http://127.0.0.1:${port}/v1`, secret_key, journey_id)
@@ -243,7 +238,7 @@ describe('cairn import', () => {
     expect(made.stderr).toMatch(/^cairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED.*\. Run the same/)
   })
 
-  it('--dry-run sends nothing and needs no key', async () => {
+  it('--dry-run sends nothing and needs no key', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     write([ownEvent(1), '{'])
     const { code, stdout } = await runCairn(['import', own.file, '--dry-run', '--journey', 'jrn_any'])
@@ -251,7 +246,7 @@ describe('cairn import', () => {
     expect(await listAll(client)).toEqual([])
   })
 
-  it('reports what is wrong with its arguments', async () => {
+  it('reports what is wrong with its arguments', async ({ cairn }) => {
     const { folder, ...own } = await newImport(cairn)
     own.write([ownEvent(1)])
     expect(await own.import(join(folder, 'none'))).toMatchObject({

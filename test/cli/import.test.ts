@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import { describe, expect, vi } from 'vitest'
 import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import {
   importerOf,
@@ -18,15 +18,8 @@ import {
   upTo,
 } from './importer.ts'
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 describe('cairn import', () => {
-  it('stores events of customers that it initializes, and is idempotent', async () => {
+  it('stores events of customers that it initializes, and is idempotent', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     write([
       { client_customer_id: 'acme', customer_type: 'account', customer_name: 'Acme' },
@@ -60,7 +53,7 @@ describe('cairn import', () => {
     expect(await listAll(client)).toHaveLength(23)
   })
 
-  it('recognizes earlier lines of a moved file that has grown', async () => {
+  it('recognizes earlier lines of a moved file that has grown', async ({ cairn }) => {
     const { client, folder, write, ...own } = await newImport(cairn)
     write([...upTo(5).map((n) => ownEvent(n)), ownEvent(1)])
     expect((await own.import()).summary).toMatchObject({ created: 6 })
@@ -70,7 +63,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
   })
 
-  it('recognizes an event whose line is written differently', async () => {
+  it('recognizes an event whose line is written differently', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     const common =
       '"client_customer_id":"u","customer_type":"contact","customer_name":"Ada","event_id":"signed_up"'
@@ -95,32 +88,37 @@ describe('cairn import', () => {
     expect(await listAll(client)).toHaveLength(4)
   })
 
-  it.each([
+  it.for([
     ['events', { event_id: 'signed_up' }],
     ['customers', {}],
-  ])('leaves a customer with the name of the last line that has one, of %s', async (_what, more) => {
-    const { client, journey_id, secret_key } = await newImport(cairn)
-    const { data: other } = await client.createJourney({ body: { name: 'Renewal' } })
-    const watch = await startOverlapWatch(cairn.url)
-    const own = importerOf(`${watch.url}/v1`, secret_key, journey_id)
-    const line = (n: number, customer_name?: string) => {
-      return { client_customer_id: `user-${n}`, customer_type: 'contact', customer_name, ...more }
-    }
-    own.write(
-      upTo(10).flatMap((n) => [
-        line(n, 'Ada'),
-        { ...line(n, 'Ada King'), journey_id: other?.journey_id },
-        line(n, 'Ada'),
-        ...('event_id' in more ? [line(n)] : []),
-      ]),
-    )
-    expect(await own.import()).toMatchObject({ code: 0 })
-    const { data } = await client.listCustomers({ query: { limit: 500 } })
-    expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada'))
-    expect(watch.overlapping).toEqual([])
-  })
+  ] as const)(
+    'leaves a customer with the name of the last line that has one, of %s',
+    async ([_what, more], { cairn }) => {
+      const { client, journey_id, secret_key } = await newImport(cairn)
+      const { data: other } = await client.createJourney({ body: { name: 'Renewal' } })
+      const watch = await startOverlapWatch(cairn.url)
+      const own = importerOf(`${watch.url}/v1`, secret_key, journey_id)
+      const line = (n: number, customer_name?: string) => {
+        return { client_customer_id: `user-${n}`, customer_type: 'contact', customer_name, ...more }
+      }
+      own.write(
+        upTo(10).flatMap((n) => [
+          line(n, 'Ada'),
+          { ...line(n, 'Ada King'), journey_id: other?.journey_id },
+          line(n, 'Ada'),
+          ...('event_id' in more ? [line(n)] : []),
+        ]),
+      )
+      expect(await own.import()).toMatchObject({ code: 0 })
+      const { data } = await client.listCustomers({ query: { limit: 500 } })
+      expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada'))
+      expect(watch.overlapping).toEqual([])
+    },
+  )
 
-  it('leaves a customer with the name of the last line, also if an earlier line with that name was refused', async () => {
+  it('leaves a customer with the name of the last line, also if an earlier line with that name was refused', async ({
+    cairn,
+  }) => {
     const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
     write(
       upTo(10).flatMap((n) => {
@@ -137,7 +135,9 @@ describe('cairn import', () => {
     expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
   })
 
-  it('accepts events by customer_id after the line that enrols the customer in the journey', async () => {
+  it('accepts events by customer_id after the line that enrols the customer in the journey', async ({
+    cairn,
+  }) => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const
     const { data: customer } = await client.initializeCustomer({ body: { ...names, journey_id } })
@@ -159,7 +159,7 @@ describe('cairn import', () => {
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1, duplicate: 3, refused: 0 } })
   })
 
-  it('keeps the name of a customer whose line has none', async () => {
+  it('keeps the name of a customer whose line has none', async ({ cairn }) => {
     const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
     const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const
     await client.initializeCustomer({ body: { ...names, journey_id } })
@@ -178,7 +178,7 @@ describe('cairn import', () => {
     expect(published.refused()).toMatchObject([{ line_number: 1, code: 'customer_name_required' }])
   })
 
-  it('puts each refused line into a file with its reason, and stores its neighbours', async () => {
+  it('puts each refused line into a file with its reason, and stores its neighbours', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     const good = upTo(30).map((n) => ownEvent(n))
     const bad = [
@@ -235,7 +235,7 @@ describe('cairn import', () => {
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
   })
 
-  it('splits a batch in which most lines are invalid', async () => {
+  it('splits a batch in which most lines are invalid', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     write(upTo(1500).map((n) => ownEvent(n, n % 5 === 0 ? {} : { evnt: 1, other: 2 })))
     expect(await own.import()).toMatchObject({ code: 4, summary: { created: 300, refused: 1200 } })
@@ -264,7 +264,9 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual(upTo(8_000))
   })
 
-  it('stores each line once despite lost responses and a server that is unavailable for a time', async () => {
+  it('stores each line once despite lost responses and a server that is unavailable for a time', async ({
+    cairn,
+  }) => {
     const { client, secret_key, journey_id } = await newImport(cairn)
     const faults = [503, 'dropped', 'lost', undefined, undefined] as const
     const baseUrl = await startFaultyProxy(cairn.url, (count) => faults[count % 5])

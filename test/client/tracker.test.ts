@@ -1,7 +1,7 @@
 // engines: sqlite (the client sees only the API, which is tested on both engines)
 
 import { setImmediate } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import {
   createTracker,
   QueueFullError,
@@ -9,7 +9,8 @@ import {
   type TrackerOptions,
   UnexpectedResponseError,
 } from '../../client/index.ts'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
 import { type Answer, html, json, problem, reset, silence, startScriptedServer } from './scripted-server.ts'
 
 const customer = {
@@ -34,15 +35,8 @@ function batchResult(results: { status: string }[]) {
 }
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 /** The options of a tracker on a real server, and functions that check the server's side. */
-async function workspaceOnCairn() {
+async function workspaceOnCairn(cairn: Cairn) {
   const { client, journey_id, publishable_key } = await cairn.workspace()
   const options = {
     baseUrl: `${cairn.url}/v1`,
@@ -84,8 +78,8 @@ function held(answer: Answer) {
 }
 
 describe('a tracker on a real server', () => {
-  it('stores events in the order of tracking, and gives each its outcome', async () => {
-    const { options, journey_id, storedEvents } = await workspaceOnCairn()
+  it('stores events in the order of tracking, and gives each its outcome', async ({ cairn }) => {
+    const { options, journey_id, storedEvents } = await workspaceOnCairn(cairn)
     const tracker = createTracker(options)
 
     const outcomes = await Promise.all([
@@ -107,8 +101,8 @@ describe('a tracker on a real server', () => {
     expect(events[2]?.occurred_at).toBe('2026-11-20T08:30:00.250Z')
   })
 
-  it('stores an event that is tracked again with its message_id once', async () => {
-    const { options, storedEvents } = await workspaceOnCairn()
+  it('stores an event that is tracked again with its message_id once', async ({ cairn }) => {
+    const { options, storedEvents } = await workspaceOnCairn(cairn)
     const tracker = createTracker(options)
 
     const outcomes = await Promise.all([
@@ -120,8 +114,8 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toHaveLength(1)
   })
 
-  it('gives a refused event its problem, and continues', async () => {
-    const { options, storedEvents } = await workspaceOnCairn()
+  it('gives a refused event its problem, and continues', async ({ cairn }) => {
+    const { options, storedEvents } = await workspaceOnCairn(cairn)
     const tracker = createTracker(options)
     const occurred_at = new Date(Date.now() + 2 * 3_600_000).toISOString()
 
@@ -134,8 +128,10 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toMatchObject([{ event_id: 'plan_chosen' }])
   })
 
-  it('gives every waiting event the problem of a failed initialization; the next one tries again', async () => {
-    const { options, client, journey_id, storedEvents } = await workspaceOnCairn()
+  it('gives every waiting event the problem of a failed initialization; the next one tries again', async ({
+    cairn,
+  }) => {
+    const { options, client, journey_id, storedEvents } = await workspaceOnCairn(cairn)
     await client.archiveJourney({ path: { journey_id } })
     const tracker = createTracker(options)
 
@@ -147,8 +143,8 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toMatchObject([{ id: data?.id, event_id: 'plan_chosen' }])
   })
 
-  it('hands over all waiting events, each once', async () => {
-    const { options, storedEvents } = await workspaceOnCairn()
+  it('hands over all waiting events, each once', async ({ cairn }) => {
+    const { options, storedEvents } = await workspaceOnCairn(cairn)
     const tracker = createTracker(options)
     await tracker.initialization()
     const names = Array.from({ length: 30 }, (_, index) => `step_${index}`)

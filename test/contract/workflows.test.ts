@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { dump, load } from 'js-yaml'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { describe, expect } from 'vitest'
+import { type Cairn, temporaryFolder } from '../fixtures/cairn.ts'
+import { it } from '../fixtures/it.ts'
 import { newMember, signIn } from '../fixtures/people.ts'
 import { redocly } from './redocly.ts'
 
@@ -28,31 +29,24 @@ type Report = { files: Record<string, { executedWorkflows: Executed[] }> }
 const FILE = 'test/contract/workflows.arazzo.yaml'
 const workflows = load(readFileSync(FILE, 'utf8')) as Arazzo
 
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
-
 describe('the workflows', () => {
-  it('run step by step, as the contract describes them', async () => {
-    const { exitCode, checks, output } = await respect(FILE)
+  it('run step by step, as the contract describes them', async ({ cairn }) => {
+    const { exitCode, checks, output } = await respect(cairn, FILE)
     expect.soft(checks.filter(({ passed }) => !passed)).toEqual([])
     expect(criteriaIn(checks)).toEqual(criteriaOf(workflows))
     expect(exitCode, output).toBe(0)
   })
 
-  it('fail at every single criterion when it is negated', async () => {
+  it('fail at every single criterion when it is negated', async ({ cairn }) => {
     const wrong = turnedRound(workflows)
     const file = join(temporaryFolder(), 'wrong.arazzo.yaml')
     writeFileSync(file, dump(wrong))
-    const { exitCode, checks } = await respect(file)
+    const { exitCode, checks } = await respect(cairn, file)
     expect(criteriaIn(checks.filter(({ passed }) => !passed))).toEqual(criteriaOf(wrong))
     expect(exitCode).toBe(1)
   })
 
-  it('fail at a response that the contract does not describe', async () => {
+  it('fail at a response that the contract does not describe', async ({ cairn }) => {
     const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
     contract.components.schemas.InitializedCustomer.required.push('customer_name')
     const folder = temporaryFolder()
@@ -61,14 +55,14 @@ describe('the workflows', () => {
     const sourceDescriptions = [{ name: 'cairn', url: 'openapi.yaml', type: 'openapi' }]
     const file = join(folder, 'workflows.arazzo.yaml')
     writeFileSync(file, dump({ ...workflows, sourceDescriptions, workflows: [first] }))
-    const { exitCode, checks } = await respect(file)
+    const { exitCode, checks } = await respect(cairn, file)
     expect(checks.filter(({ passed }) => !passed)).toMatchObject([{ name: 'schema check' }])
     expect(exitCode).toBe(1)
   })
 })
 
 /** Runs the workflows of a file in a workspace of their own. */
-async function respect(file: string) {
+async function respect(cairn: Cairn, file: string) {
   const workspace = await cairn.workspace()
   const { journey_id, secret_key, publishable_key } = workspace
   const { cookie } = await signIn(cairn, await newMember(cairn, workspace, 'admin'))

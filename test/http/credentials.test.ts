@@ -4,13 +4,14 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { findServiceKey } from '../../server/storage/tables/service-keys.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
 import { operations } from '../fixtures/contract/document.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { problemOf, refusal, send } from '../fixtures/requests.ts'
 import { changeKey, createKey } from '../fixtures/service-keys.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -18,9 +19,8 @@ let cairn: Cairn
 let workspace: Workspace
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
-  return cairn.stop
 })
 
 /** The status of a read with the key. */

@@ -3,9 +3,10 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EMAIL } from '../../server/domain/emails.ts'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
 import { assertValid } from '../fixtures/contract/reply-check.ts'
 import { newMember, signIn } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 const declared = { $ref: '#/components/schemas/Email' }
 
@@ -80,13 +81,12 @@ let cairn: Cairn
 let headers: Record<string, string>
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   const workspace = await cairn.workspace()
   headers = {
     ...(await signIn(cairn, await newMember(cairn, workspace, 'owner'))),
     'content-type': 'application/json',
   }
-  return cairn.stop
 })
 
 /** Whether the server accepts the text as an address to invite. */

@@ -2,11 +2,12 @@
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
 import { operations, resolved } from '../fixtures/contract/document.ts'
 import { customerInJourney, initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { send } from '../fixtures/requests.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { casesToTry } from '../fixtures/thoroughness.ts'
 
 let cairn: Cairn
@@ -14,11 +15,10 @@ let owner: SignedUp
 let names: Record<string, string>
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   const { workspace, event } = await customerInJourney(cairn)
   owner = await signUp(cairn, workspace, 'owner')
   names = { journey_id: event.journey_id, customer_id: event.customer_id }
-  return cairn.stop
 })
 
 /** Values at the limits of what the contract accepts. */

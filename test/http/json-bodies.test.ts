@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { processorTime_ms } from '../fixtures/processor-time.ts'
-import { problemOf, refusal, send } from '../fixtures/requests.ts'
+import { invalidJson, invalidRequest, problemOf, refusal, send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -33,6 +33,27 @@ async function stored(variables: string): Promise<unknown> {
   const { data } = await workspace.client.listEvents({ query: { limit: 500 } })
   return data?.data.find((event) => event.id === id)?.custom_variables
 }
+
+/** Bodies that are not UTF-8, or have a byte order mark, by what the response says of them. */
+const misencoded = Object.entries({
+  'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one': {
+    'UTF-8': Buffer.from('\ufeff{"event_id":"s3cret"}'),
+    'UTF-8, twice': Buffer.from('\ufeff\ufeff{}'),
+    'UTF-8, alone': Buffer.from('\ufeff'),
+  },
+  'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one': {
+    'UTF-16': Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le'),
+    'UTF-16, big-endian': Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le').swap16(),
+  },
+  'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one': {
+    'UTF-32': Buffer.from('fffe00007b0000007d000000', 'hex'),
+    'UTF-32, big-endian': Buffer.from('0000feff0000007b0000007d', 'hex'),
+  },
+  'looks like UTF-16: must be UTF-8': {
+    'UTF-16 without one': Buffer.from('{"event_id":"s3cret"}', 'utf16le'),
+    'UTF-16 without one, big-endian': Buffer.from('{"event_id":"s3cret"}', 'utf16le').swap16(),
+  },
+}).flatMap(([detail, bodies]) => Object.entries(bodies).map(([name, body]) => [name, body, detail] as const))
 
 describe('a body that is not JSON', () => {
   it.each([
@@ -71,61 +92,18 @@ describe('a body that is not JSON', () => {
     }
   })
 
-  it.each([
-    [
-      'UTF-8',
-      Buffer.from('\ufeff{"event_id":"s3cret"}'),
-      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
-    ],
-    [
-      'UTF-8, twice',
-      Buffer.from('\ufeff\ufeff{}'),
-      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
-    ],
-    [
-      'UTF-8, alone',
-      Buffer.from('\ufeff'),
-      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
-    ],
-    [
-      'UTF-16',
-      Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le'),
-      'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one',
-    ],
-    [
-      'UTF-16, big-endian',
-      Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le').swap16(),
-      'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one',
-    ],
-    [
-      'UTF-32',
-      Buffer.from('fffe00007b0000007d000000', 'hex'),
-      'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
-    ],
-    [
-      'UTF-32, big-endian',
-      Buffer.from('0000feff0000007b0000007d', 'hex'),
-      'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
-    ],
-    [
-      'UTF-16 without one',
-      Buffer.from('{"event_id":"s3cret"}', 'utf16le'),
-      'looks like UTF-16: must be UTF-8',
-    ],
-    [
-      'UTF-16 without one, big-endian',
-      Buffer.from('{"event_id":"s3cret"}', 'utf16le').swap16(),
-      'looks like UTF-16: must be UTF-8',
-    ],
-  ])('is refused with the byte order mark as the reason: %s', async (_name, body, detail) => {
-    for (const path of ['/events/create', '/events/batch', '/customers/initialize', '/journeys']) {
-      const problem = await problemOf(await post(path, body))
-      expect([path, problem]).toMatchObject([
-        path,
-        { status: 400, code: 'invalid_json', errors: [{ pointer: '', detail }] },
-      ])
-    }
-  })
+  it.each(misencoded)(
+    'is refused with the byte order mark as the reason: %s',
+    async (_name, body, detail) => {
+      for (const path of ['/events/create', '/events/batch', '/customers/initialize', '/journeys']) {
+        const problem = await problemOf(await post(path, body))
+        expect([path, problem]).toMatchObject([
+          path,
+          { status: 400, code: 'invalid_json', errors: [{ pointer: '', detail }] },
+        ])
+      }
+    },
+  )
 
   it('is refused for a byte order mark in a long body too', async () => {
     const events = Array.from({ length: 900 }, () => event)
@@ -143,11 +121,9 @@ describe('a body that is not JSON', () => {
   ])('is refused as not UTF-8: %s', async (_name, bytes) => {
     const [before = '', after = ''] = eventWith('"custom_variables":{"a":"|"}').split('|')
     const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
-    expect(await refusal(await createEvent(body))).toEqual({
-      status: 400,
-      code: 'invalid_json',
-      errors: [{ pointer: '', detail: 'must be UTF-8' }],
-    })
+    expect(await refusal(await createEvent(body))).toEqual(
+      invalidJson({ pointer: '', detail: 'must be UTF-8' }),
+    )
   })
 
   it('is never answered with 5xx, whichever byte of a valid body is damaged', async () => {
@@ -169,14 +145,14 @@ describe('a body that is not JSON', () => {
 describe('I-JSON', () => {
   it('refuses numbers outside a double, each with its pointer', async () => {
     const variables = '"custom_variables":{"a":[1e400,1e308],"b":{"c":-1e309},"1e400":0}'
-    expect(await refusal(await createEvent(eventWith(variables)))).toEqual({
-      status: 400,
-      code: 'invalid_json',
-      errors: ['/custom_variables/a/0', '/custom_variables/b/c'].map((pointer) => ({
-        pointer,
-        detail: 'must be within the range of a double-precision number',
-      })),
-    })
+    expect(await refusal(await createEvent(eventWith(variables)))).toEqual(
+      invalidJson(
+        ...['/custom_variables/a/0', '/custom_variables/b/c'].map((pointer) => ({
+          pointer,
+          detail: 'must be within the range of a double-precision number',
+        })),
+      ),
+    )
   })
 
   it('refuses lone surrogates in values and in names', async () => {
@@ -261,11 +237,8 @@ describe('I-JSON', () => {
     return { single: events[0] ?? '', batch: `{"events":[${events.join()}]}` }
   }
 
-  const tooMany = (most: number, what: string) => ({
-    status: 400,
-    code: 'invalid_json',
-    errors: [{ pointer: '', detail: `must not contain more than ${most} ${what}` }],
-  })
+  const tooMany = (most: number, what: string) =>
+    invalidJson({ pointer: '', detail: `must not contain more than ${most} ${what}` })
 
   it('accepts a maximum of different names, with an error of a few percent, and any number of equal ones', async () => {
     const different = (count: number) =>
@@ -313,16 +286,12 @@ describe('I-JSON', () => {
     }
     expect((await createEvent(nested(32))).status).toBe(201)
     const step = open === '[' ? '/0' : '/a'
-    expect(await refusal(await createEvent(nested(33)))).toEqual({
-      status: 400,
-      code: 'invalid_json',
-      errors: [
-        {
-          pointer: `/custom_variables/a${step.repeat(31)}`,
-          detail: 'must not nest more than 32 levels',
-        },
-      ],
-    })
+    expect(await refusal(await createEvent(nested(33)))).toEqual(
+      invalidJson({
+        pointer: `/custom_variables/a${step.repeat(31)}`,
+        detail: 'must not nest more than 32 levels',
+      }),
+    )
   })
 
   it.each([9_000, 30_000])('refuses %i levels without another fault', async (levels) => {
@@ -384,18 +353,14 @@ describe('NUL', () => {
     ['/journeys', '/steps/0/name', { name: 'n', steps: [{ ...step, name: '\0' }] }],
   ])('is refused by POST %s in %s', async (path, pointer, body) => {
     const reply = await post(path, JSON.stringify(body))
-    expect(await refusal(reply)).toEqual({
-      status: 400,
-      code: 'invalid_request',
-      errors: [
-        {
-          pointer,
-          detail: expect.stringMatching(
-            /^must (not contain a|contain a visible character and no) NUL character$/,
-          ),
-        },
-      ],
-    })
+    expect(await refusal(reply)).toEqual(
+      invalidRequest({
+        pointer,
+        detail: expect.stringMatching(
+          /^must (not contain a|contain a visible character and no) NUL character$/,
+        ),
+      }),
+    )
   })
 })
 
@@ -420,32 +385,26 @@ describe('the shape of a body', () => {
     'is refused at its root if it is %s',
     async (body) => {
       for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
-        expect(await refusal(await post(path, body))).toEqual({
-          status: 400,
-          code: 'invalid_request',
-          errors: [{ pointer: '', detail: 'must be object' }],
-        })
+        expect(await refusal(await post(path, body))).toEqual(
+          invalidRequest({ pointer: '', detail: 'must be object' }),
+        )
       }
     },
   )
 
   it('is refused if there is no body', async () => {
     for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
-      expect(await refusal(await post(path, ''))).toEqual({
-        status: 400,
-        code: 'invalid_request',
-        errors: [{ pointer: '', detail: 'a JSON body is required' }],
-      })
+      expect(await refusal(await post(path, ''))).toEqual(
+        invalidRequest({ pointer: '', detail: 'a JSON body is required' }),
+      )
     }
   })
 
   it.each(['null', '[]', '1', 'true'])('refuses %s as custom_variables', async (variables) => {
     const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
-    expect(await refusal(reply)).toEqual({
-      status: 400,
-      code: 'invalid_request',
-      errors: [{ pointer: '/custom_variables', detail: 'must be object,string' }],
-    })
+    expect(await refusal(reply)).toEqual(
+      invalidRequest({ pointer: '/custom_variables', detail: 'must be object,string' }),
+    )
   })
 
   it('refuses a journey update that changes nothing', async () => {
@@ -489,11 +448,9 @@ describe('the pointer of an unknown field', () => {
     ['body', '/body'],
   ])('names %j as %s', async (name, pointer) => {
     const body = JSON.stringify({ ...event, [name]: 'here' })
-    expect(await refusal(await createEvent(body))).toEqual({
-      status: 400,
-      code: 'invalid_request',
-      errors: [{ pointer, detail: expect.stringContaining('not a field') }],
-    })
+    expect(await refusal(await createEvent(body))).toEqual(
+      invalidRequest({ pointer, detail: expect.stringContaining('not a field') }),
+    )
   })
 
   it('points to one with an empty name in an item of a list', async () => {

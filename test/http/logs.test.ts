@@ -38,67 +38,39 @@ describe('the log', () => {
       time: expect.any(Number),
       level: 30,
     }
-    for (const [id, line, sent, fields] of [
-      [
-        'created',
-        'POST /events/create',
-        { key, body: JSON.stringify(event) },
-        { method: 'POST', operation: 'createEvent', status: 201, key_id: expect.stringMatching(/^key_/) },
-      ],
+    const ofKey = { key_id: expect.stringMatching(/^key_/) }
+    const errors = [{ pointer: '', detail: expect.any(String) }]
+    const counts = { customer_not_found: 2, journey_not_found: 1 }
+    const create = { operation: 'createEvent', ...ofKey }
+    const batch = { operation: 'createEvents', ...ofKey }
+    const one = JSON.stringify(event)
+    const many = JSON.stringify({ events: [event, ...rejected] })
+    for (const [id, line, sent, status, fields] of [
+      ['created', 'POST /events/create', { key, body: one }, 201, create],
       [
         'refused',
         'POST /events/create',
         { key, body: '{' },
-        {
-          method: 'POST',
-          operation: 'createEvent',
-          status: 400,
-          code: 'invalid_json',
-          errors: [{ pointer: '', detail: expect.any(String) }],
-          key_id: expect.stringMatching(/^key_/),
-        },
+        400,
+        { ...create, code: 'invalid_json', errors },
       ],
-      [
-        'batch',
-        'POST /events/batch',
-        { key, body: JSON.stringify({ events: [event, ...rejected] }) },
-        {
-          method: 'POST',
-          operation: 'createEvents',
-          status: 200,
-          rejected: { customer_not_found: 2, journey_not_found: 1 },
-          key_id: expect.stringMatching(/^key_/),
-        },
-      ],
+      ['batch', 'POST /events/batch', { key, body: many }, 200, { ...batch, rejected: counts }],
       [
         'unauthorized',
         'GET /customers/x',
         { key: 'wrong' },
-        { method: 'GET', operation: 'getCustomer', status: 401, code: 'unauthorized' },
+        401,
+        { operation: 'getCustomer', code: 'unauthorized' },
       ],
-      ['unknown', 'PUT /nowhere', {}, { method: 'PUT', path: '/v1/*', status: 404, code: 'not_found' }],
-      [
-        'method',
-        'PUT /events',
-        {},
-        { method: 'PUT', path: '/v1/events', status: 405, code: 'method_not_allowed' },
-      ],
-      [
-        'preflight',
-        'OPTIONS /events/create?a=b',
-        {},
-        { method: 'OPTIONS', path: '/v1/events/create', status: 204 },
-      ],
-      [
-        'deep',
-        `GET /events${'/a'.repeat(20)}`,
-        {},
-        { method: 'GET', path: '/v1/events/*/*/*/*/*', status: 404, code: 'not_found' },
-      ],
+      ['unknown', 'PUT /nowhere', {}, 404, { path: '/v1/*', code: 'not_found' }],
+      ['method', 'PUT /events', {}, 405, { path: '/v1/events', code: 'method_not_allowed' }],
+      ['preflight', 'OPTIONS /events/create?a=b', {}, 204, { path: '/v1/events/create' }],
+      ['deep', `GET /events${'/a'.repeat(20)}`, {}, 404, { path: '/v1/events/*/*/*/*/*', code: 'not_found' }],
     ] as const) {
       await send(cairn, line, { ...sent, headers: { 'x-request-id': id } })
+      const [method] = line.split(' ')
       expect(await linesOf(id)).toEqual([
-        { ...own, ...fields, request_id: id, duration_ms: expect.any(Number) },
+        { ...own, method, status, ...fields, request_id: id, duration_ms: expect.any(Number) },
       ])
     }
   })

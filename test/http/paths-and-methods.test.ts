@@ -1,17 +1,17 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { operations } from '../fixtures/contract/document.ts'
-import { problemOf, refusal, send } from '../fixtures/requests.ts'
+import { invalidRequest, problemOf, refusal, send } from '../fixtures/requests.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 let cairn: Cairn
 let workspace: Workspace
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
-  return cairn.stop
 })
 
 /** Every path of the contract with the methods that it declares and whether browsers may call it. */
@@ -138,12 +138,10 @@ describe('a path parameter', () => {
       [`GET /journeys/${text}`, 'journey_id'],
       [`POST /journeys/${text}/archive`, 'journey_id'],
       [`POST /journeys/${text}/restore`, 'journey_id'],
-    ]) {
-      expect(await refusal(await send(cairn, String(line), { key: workspace.secret_key }))).toEqual({
-        status: 400,
-        code: 'invalid_request',
-        errors: [{ parameter, detail }],
-      })
+    ] as const) {
+      expect(await refusal(await send(cairn, line, { key: workspace.secret_key }))).toEqual(
+        invalidRequest({ parameter, detail }),
+      )
     }
   })
 

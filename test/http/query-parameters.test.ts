@@ -1,21 +1,21 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { refusal, send } from '../fixtures/requests.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 let cairn: Cairn
 let workspace: Workspace
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   const made = await customerInJourney(cairn)
   workspace = made.workspace
   for (const event_id of ['first', 'second']) {
     await workspace.client.createEvent({ body: { ...made.event, event_id } })
   }
-  return cairn.stop
 })
 
 const get = (path: string) => send(cairn, `GET ${path}`, { key: workspace.secret_key })

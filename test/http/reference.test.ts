@@ -1,13 +1,13 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 let cairn: Cairn
 
 beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
+  cairn = await sharedCairn()
 })
 
 const paths = [

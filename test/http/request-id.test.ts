@@ -1,9 +1,10 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { head, openConnection, send } from '../fixtures/requests.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -11,9 +12,8 @@ let cairn: Cairn
 let workspace: Workspace
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
-  return cairn.stop
 })
 
 /** The response to a request with these headers, and its identifier. */

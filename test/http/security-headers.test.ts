@@ -1,16 +1,16 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { send } from '../fixtures/requests.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
 let cairn: Cairn
 let workspace: Workspace
 
 beforeAll(async () => {
-  cairn = await startCairn()
+  cairn = await sharedCairn()
   workspace = await cairn.workspace()
-  return cairn.stop
 })
 
 const hardened = {

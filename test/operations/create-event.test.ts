@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000
 const named = { customer_name: 'Ada Lovelace', client_customer_id: 'user-1' }
 
 describe('createEvent', () => {
-  it('answers 201 and lists the event at once', async ({ workspace, event }) => {
-    const created = await workspace.client.createEvent({
+  it('answers 201 and lists the event at once', async ({ event, client }) => {
+    const created = await client.createEvent({
       body: { ...event, occurred_at: '2026-11-20T09:30:00.2509+01:00', custom_variables: { plan: 'team' } },
     })
     expect(created.response.status).toBe(201)
     expect(created.data).toMatchObject({ success: true, duplicate: false })
-    const listed = await workspace.client.listEvents()
+    const listed = await client.listEvents()
     expect(listed.data?.data).toEqual([
       {
         ...event,
@@ -32,9 +32,9 @@ describe('createEvent', () => {
     ])
   })
 
-  it('uses the time of receipt if occurred_at is absent', async ({ workspace, event }) => {
-    const { data } = await workspace.client.createEvent({ body: event })
-    const listed = await workspace.client.listEvents()
+  it('uses the time of receipt if occurred_at is absent', async ({ event, client }) => {
+    const { data } = await client.createEvent({ body: event })
+    const listed = await client.listEvents()
     expect(listed.data?.data[0]?.occurred_at).toBe(data?.received_at)
   })
 
@@ -45,35 +45,32 @@ describe('createEvent', () => {
     ['nested values', { a: [1, -0.5, 1e300, true, null, { b: 'ä\u0000\u{1F600}' }], '': 1 }],
     ['names that objects have', JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "toString": 3}')],
     ['integers at the edge of a double', { safe: Number.MAX_SAFE_INTEGER, least: Number.MIN_VALUE }],
-  ])(
-    'returns custom_variables equal as JSON: %s',
-    async ([_name, custom_variables], { workspace, event }) => {
-      await workspace.client.createEvent({ body: { ...event, custom_variables } })
-      const listed = await workspace.client.listEvents()
-      expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
-    },
-  )
+  ])('returns custom_variables equal as JSON: %s', async ([_name, custom_variables], { event, client }) => {
+    await client.createEvent({ body: { ...event, custom_variables } })
+    const listed = await client.listEvents()
+    expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
+  })
 
-  it('accepts 100 top-level variables and refuses 101', async ({ workspace, event }) => {
+  it('accepts 100 top-level variables and refuses 101', async ({ event, client }) => {
     const variables = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
-    const taken = await workspace.client.createEvent({ body: { ...event, custom_variables: variables(100) } })
+    const taken = await client.createEvent({ body: { ...event, custom_variables: variables(100) } })
     expect(taken.response.status).toBe(201)
-    const refused = await workspace.client.createEvent({
+    const refused = await client.createEvent({
       body: { ...event, custom_variables: variables(101) },
     })
     expect(refused.error).toMatchObject({ status: 400, errors: [{ pointer: '/custom_variables' }] })
   })
 
   it('accepts 255 characters of event_id, counted as characters, and refuses 256', async ({
-    workspace,
     event,
+    client,
   }) => {
-    const taken = await workspace.client.createEvent({
+    const taken = await client.createEvent({
       body: { ...event, event_id: '\u{1F600}'.repeat(255) },
     })
     expect(taken.response.status).toBe(201)
-    const refused = await workspace.client.createEvent({ body: { ...event, event_id: 'x'.repeat(256) } })
+    const refused = await client.createEvent({ body: { ...event, event_id: 'x'.repeat(256) } })
     expect(refused.error?.errors).toEqual([
       { pointer: '/event_id', detail: 'must NOT have more than 255 characters' },
     ])
@@ -98,8 +95,8 @@ describe('createEvent', () => {
     '2026-01-01T00:00:00.0000000001Z',
     '0001-01-01T00:00:00Z',
     'yesterday',
-  ])('refuses occurred_at %s with its pointer', async (occurred_at, { workspace, event }) => {
-    const { error } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
+  ])('refuses occurred_at %s with its pointer', async (occurred_at, { event, client }) => {
+    const { error } = await client.createEvent({ body: { ...event, occurred_at } })
     expect(error).toMatchObject({
       status: 400,
       code: 'invalid_request',
@@ -111,24 +108,24 @@ describe('createEvent', () => {
     ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
     ['1900-01-02T00:00:00+23:59', '1900-01-01T00:01:00.000Z'],
     ['2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00.000Z'],
-  ] as const)('accepts occurred_at %s', async ([occurred_at, stored], { workspace, event }) => {
-    const { response } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
+  ] as const)('accepts occurred_at %s', async ([occurred_at, stored], { event, client }) => {
+    const { response } = await client.createEvent({ body: { ...event, occurred_at } })
     expect(response.status).toBe(201)
-    const listed = await workspace.client.listEvents()
+    const listed = await client.listEvents()
     expect(listed.data?.data[0]?.occurred_at).toBe(stored)
   })
 })
 
 describe('message_id', () => {
-  it('answers a resend with 200 and stores it once', async ({ workspace, event }) => {
+  it('answers a resend with 200 and stores it once', async ({ event, client }) => {
     const body = { ...event, message_id: 'm-1', custom_variables: { a: 1, b: { c: 2, d: 3 } } }
-    const first = await workspace.client.createEvent({ body })
-    const resend = await workspace.client.createEvent({
+    const first = await client.createEvent({ body })
+    const resend = await client.createEvent({
       body: { ...body, custom_variables: { b: { d: 3, c: 2 }, a: 1.0 } },
     })
     expect(resend.response.status).toBe(200)
     expect(resend.data).toEqual({ ...first.data, duplicate: true })
-    expect((await workspace.client.listEvents()).data?.data).toHaveLength(1)
+    expect((await client.listEvents()).data?.data).toHaveLength(1)
   })
 
   it.for([
@@ -139,26 +136,23 @@ describe('message_id', () => {
     ['absent occurred_at', { occurred_at: undefined }],
     ['customer_id, even an unknown one', { customer_id: 'cus_unknown' }],
     ['journey_id, even an unknown one', { journey_id: 'jrn_unknown' }],
-  ] as const)(
-    'refuses the same message_id with another %s',
-    async ([_name, change], { workspace, event }) => {
-      const body = {
-        ...event,
-        message_id: 'm-1',
-        custom_variables: { a: 1 },
-        occurred_at: '2026-01-01T00:00:00Z',
-      }
-      await workspace.client.createEvent({ body })
-      const other = JSON.parse(JSON.stringify({ ...body, ...change }))
-      const { error } = await workspace.client.createEvent({ body: other })
-      expect(error).toMatchObject({ status: 409, code: 'message_id_conflict' })
-    },
-  )
+  ] as const)('refuses the same message_id with another %s', async ([_name, change], { event, client }) => {
+    const body = {
+      ...event,
+      message_id: 'm-1',
+      custom_variables: { a: 1 },
+      occurred_at: '2026-01-01T00:00:00Z',
+    }
+    await client.createEvent({ body })
+    const other = JSON.parse(JSON.stringify({ ...body, ...change }))
+    const { error } = await client.createEvent({ body: other })
+    expect(error).toMatchObject({ status: 409, code: 'message_id_conflict' })
+  })
 
-  it('compares occurred_at as an instant', async ({ workspace, event }) => {
+  it('compares occurred_at as an instant', async ({ event, client }) => {
     const body = { ...event, message_id: 'm-1', occurred_at: '2026-01-01T00:00:00Z' }
-    await workspace.client.createEvent({ body })
-    const resend = await workspace.client.createEvent({
+    await client.createEvent({ body })
+    const resend = await client.createEvent({
       body: { ...body, occurred_at: '2026-01-01T01:00:00.0001+01:00' },
     })
     expect(resend.response.status).toBe(200)
@@ -179,10 +173,9 @@ describe('message_id', () => {
   })
 
   it('of a UUID in upper case differs from lower case, and each is returned as it was sent', async ({
-    workspace,
     event,
+    client,
   }) => {
-    const { client } = workspace
     const lower = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
     const sent = [lower, lower.toUpperCase(), lower.replace('ab', 'aB'), lower.replace('a4', 'A4')]
     const ids: (string | undefined)[] = []
@@ -206,26 +199,24 @@ describe('message_id', () => {
     }
   })
 
-  it('makes one event of 200 concurrent sends', async ({ workspace, event }) => {
+  it('makes one event of 200 concurrent sends', async ({ event, client }) => {
     const body = { ...event, message_id: 'm-1' }
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, () => workspace.client.createEvent({ body })),
-    )
+    const answers = await Promise.all(Array.from({ length: 200 }, () => client.createEvent({ body })))
     expect(answers.filter(({ response }) => response.status === 201)).toHaveLength(1)
     expect(answers.filter(({ response }) => response.status === 200)).toHaveLength(199)
     expect(new Set(answers.map(({ data }) => data?.id)).size).toBe(1)
-    expect((await workspace.client.listEvents()).data?.data).toHaveLength(1)
+    expect((await client.listEvents()).data?.data).toHaveLength(1)
   })
 })
 
 describe('references', () => {
   it('refuses an unknown journey, an unknown customer and a customer of another journey', async ({
-    workspace,
     event,
+    client,
   }) => {
-    const other = await workspace.client.createJourney({ body: { name: 'Renewal' } })
+    const other = await client.createJourney({ body: { name: 'Renewal' } })
     const code = async (change: object) => {
-      const { error } = await workspace.client.createEvent({ body: { ...event, ...change } })
+      const { error } = await client.createEvent({ body: { ...event, ...change } })
       return [error?.status, error?.code]
     }
     expect(await code({ journey_id: 'jrn_unknown' })).toEqual([404, 'journey_not_found'])
@@ -260,12 +251,12 @@ describe('references', () => {
     }
   })
 
-  it('refuses an archived journey and accepts a restored one', async ({ workspace, event }) => {
+  it('refuses an archived journey and accepts a restored one', async ({ event, client }) => {
     const path = { journey_id: event.journey_id }
-    await workspace.client.archiveJourney({ path })
-    const refused = await workspace.client.createEvent({ body: event })
+    await client.archiveJourney({ path })
+    const refused = await client.createEvent({ body: event })
     expect(refused.error).toMatchObject({ status: 409, code: 'journey_archived' })
-    await workspace.client.restoreJourney({ path })
-    expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+    await client.restoreJourney({ path })
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
   })
 })

@@ -29,31 +29,28 @@ async function pages<Item>(
 describe('listEvents', () => {
   it.for([1, 2, 3, 7, 8])(
     'gives each event once in pages of %i, newest arrival first',
-    async (limit, { workspace, event }) => {
-      const sent = await Promise.all(
-        Array.from({ length: 7 }, () => workspace.client.createEvent({ body: event })),
-      )
+    async (limit, { event, client }) => {
+      const sent = await Promise.all(Array.from({ length: 7 }, () => client.createEvent({ body: event })))
       const ids = sent
         .map(({ data }) => data?.id)
         .sort()
         .reverse()
-      const listed = await pages((query) => workspace.client.listEvents({ query }), limit)
+      const listed = await pages((query) => client.listEvents({ query }), limit)
       expect(listed.map(({ id }) => id)).toEqual(ids)
     },
   )
 
-  it('returns 50 if no limit is given', async ({ workspace, event }) => {
-    await Promise.all(Array.from({ length: 51 }, () => workspace.client.createEvent({ body: event })))
-    const { data } = await workspace.client.listEvents()
+  it('returns 50 if no limit is given', async ({ event, client }) => {
+    await Promise.all(Array.from({ length: 51 }, () => client.createEvent({ body: event })))
+    const { data } = await client.listEvents()
     expect(data?.data).toHaveLength(50)
     expect(data?.next_cursor).not.toBeNull()
   })
 
   it('names the customer of each event by the current name, in both orders and on its timeline', async ({
-    workspace,
     event,
+    client,
   }) => {
-    const { client } = workspace
     const { journey_id } = event
     const known = { client_customer_id: 'user "8412"', journey_id, customer_type: 'contact' } as const
     const ada = await client.initializeCustomer({ body: { ...known, customer_name: 'Ada Lovelace' } })
@@ -73,13 +70,13 @@ describe('listEvents', () => {
     expect(namesOf((await client.listCustomerEvents({ path: { customer_id } })).data)).toEqual([named])
   })
 
-  it('keeps its position while events arrive', async ({ workspace, event }) => {
-    for (let count = 0; count < 4; count += 1) await workspace.client.createEvent({ body: event })
-    const before = (await workspace.client.listEvents()).data?.data ?? []
-    const first = await workspace.client.listEvents({ query: { limit: 2 } })
-    await workspace.client.createEvent({ body: event })
+  it('keeps its position while events arrive', async ({ event, client }) => {
+    for (let count = 0; count < 4; count += 1) await client.createEvent({ body: event })
+    const before = (await client.listEvents()).data?.data ?? []
+    const first = await client.listEvents({ query: { limit: 2 } })
+    await client.createEvent({ body: event })
     const cursor = first.data?.next_cursor ?? ''
-    const second = await workspace.client.listEvents({ query: { cursor } })
+    const second = await client.listEvents({ query: { cursor } })
     expect([...(first.data?.data ?? []), ...(second.data?.data ?? [])]).toEqual(before)
   })
 
@@ -190,10 +187,10 @@ describe('listEvents', () => {
   })
 
   it('returns an empty list for filters that match nothing, and for an empty time span', async ({
-    workspace,
     event,
+    client,
   }) => {
-    await workspace.client.createEvent({ body: event })
+    await client.createEvent({ body: event })
     const nothing = [
       { journey_id: 'jrn_unknown' },
       { customer_id: 'cus_unknown' },
@@ -201,16 +198,15 @@ describe('listEvents', () => {
       { received_from: '2026-01-02T00:00:00Z', received_to: '2026-01-01T00:00:00Z' },
     ]
     for (const query of nothing) {
-      const { data } = await workspace.client.listEvents({ query })
+      const { data } = await client.listEvents({ query })
       expect(data).toEqual({ data: [], next_cursor: null })
     }
   })
 
   it.for([`000000000000${'0'.repeat(26)}`, `ffffffffffff7${'z'.repeat(25)}`])(
     'accepts every cursor of the declared form: %s',
-    async (cursor, { workspace, event }) => {
-      await workspace.client.createEvent({ body: event })
-      const { client } = workspace
+    async (cursor, { event, client }) => {
+      await client.createEvent({ body: event })
       const path = { customer_id: event.customer_id }
       const answers = await Promise.all([
         client.listEvents({ query: { cursor } }),
@@ -225,16 +221,16 @@ describe('listEvents', () => {
 })
 
 describe('listCustomerEvents', () => {
-  it('orders by the time of occurrence, whatever the order of arrival', async ({ workspace, event }) => {
+  it('orders by the time of occurrence, whatever the order of arrival', async ({ event, client }) => {
     const days = ['03', '01', '02', '02', '04']
     for (const day of days) {
-      await workspace.client.createEvent({
+      await client.createEvent({
         body: { ...event, event_id: `day ${day}`, occurred_at: `2026-01-${day}T00:00:00Z` },
       })
     }
     const path = { customer_id: event.customer_id }
     for (const limit of [1, 2, 5]) {
-      const listed = await pages((query) => workspace.client.listCustomerEvents({ path, query }), limit)
+      const listed = await pages((query) => client.listCustomerEvents({ path, query }), limit)
       expect(listed.map(({ event_id }) => event_id)).toEqual([
         'day 04',
         'day 03',
@@ -417,8 +413,7 @@ describe('a page that ends among rows of the same millisecond', () => {
 })
 
 describe('a list with order=oldest', () => {
-  it('has a cursor also if it is empty, says so, and continues from there', async ({ workspace, event }) => {
-    const { client } = workspace
+  it('has a cursor also if it is empty, says so, and continues from there', async ({ event, client }) => {
     const read = async (list: 'listEvents' | 'listCustomers', cursor?: string | null) => {
       const query = { order: 'oldest', limit: 1, ...(cursor && { cursor }) } as const
       const { data } = await client[list]({ query })

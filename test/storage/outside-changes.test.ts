@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { DB } from '../../generated/tables.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
@@ -11,19 +11,13 @@ import { runDeclared } from '../../server/storage/effects.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { updateProtection } from '../../server/storage/tables/workspaces.ts'
-import { type Cairn, startCairn } from '../fixtures/cairn.ts'
+import type { Cairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
-
-let cairn: Cairn
-
-beforeAll(async () => {
-  cairn = await startCairn()
-  return cairn.stop
-})
+import { it } from '../fixtures/it.ts'
 
 /** Runs a change next to the server, as a command does. */
-function outside<Result>(work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
+function outside<Result>(cairn: Cairn, work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inStore(cairn.databaseUrl, work)
 }
 
@@ -45,7 +39,7 @@ function newKey(workspace_id: string, token: string) {
 const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('what another program has created', () => {
-  it('is usable at once: a workspace, its keys and its journey', async () => {
+  it('is usable at once: a workspace, its keys and its journey', async ({ cairn }) => {
     for (let round = 0; round < 5; round += 1) {
       const { workspace, event } = await customerInJourney(cairn)
       expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
@@ -54,8 +48,11 @@ describe('what another program has created', () => {
     }
   })
 
-  it('is usable at once, even if it was requested in vain a moment before', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('is usable at once, even if it was requested in vain a moment before', async ({
+    cairn,
+    workspace,
+    event,
+  }) => {
     const token = newServiceKey('secret')
     const client = cairn.client(token)
     const journey_id = newId('jrn')
@@ -65,7 +62,7 @@ describe('what another program has created', () => {
       (await workspace.client.initializeCustomer({ body: { ...customer, journey_id } })).error?.code,
     ).toBe('journey_not_found')
     const { workspace_id } = workspace
-    await outside(async (db) => {
+    await outside(cairn, async (db) => {
       await insertServiceKey(db, newKey(workspace_id, token))
       const journey = { journey_id, name: 'Renewal', description: '', steps: [], created_ms: Date.now() }
       await insertJourney(db, workspace_id, journey)
@@ -79,16 +76,15 @@ describe('what another program has created', () => {
     const enrolment = sql`INSERT INTO enrolments (${enrolled}, enrolled_ms)
       SELECT ${enrolled}, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
       WHERE customer_id = ${event.customer_id} AND journey_id = ${journey_id}`
-    await outside((db) => runDeclared(db, ['enrolments'], enrolment))
+    await outside(cairn, (db) => runDeclared(db, ['enrolments'], enrolment))
     expect((await client.createEvent({ body: { ...event, journey_id } })).response.status).toBe(201)
   })
 })
 
 describe('what another program has changed', () => {
-  it('is seen within a second: a revoked key', async () => {
-    const { workspace } = await customerInJourney(cairn)
+  it('is seen within a second: a revoked key', async ({ cairn, workspace }) => {
     expect((await workspace.client.listEvents()).response.status).toBe(200)
-    await outside(async (db) => {
+    await outside(cairn, async (db) => {
       for (const { key_id } of await serviceKeys(db, workspace.workspace_id)) {
         await updateServiceKey(db, key_id, { revoked_ms: Date.now() })
       }
@@ -98,23 +94,23 @@ describe('what another program has changed', () => {
       .toBe('unauthorized')
   })
 
-  it('is seen within a second: an archived and a restored journey', async () => {
-    const { workspace, event } = await customerInJourney(cairn)
+  it('is seen within a second: an archived and a restored journey', async ({ cairn, workspace, event }) => {
     const { workspace_id, journey_id, client } = workspace
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
     for (const [status, code] of [
       ['archived', 'journey_archived'],
       ['active', undefined],
     ] as const) {
-      await outside((db) => updateJourney(db, workspace_id, journey_id, { status, updated_ms: Date.now() }))
+      await outside(cairn, (db) =>
+        updateJourney(db, workspace_id, journey_id, { status, updated_ms: Date.now() }),
+      )
       await expect
         .poll(async () => (await client.createEvent({ body: event })).error?.code, withinASecond)
         .toBe(code)
     }
   })
 
-  it('is seen within a second: customer protection', async () => {
-    const { workspace } = await customerInJourney(cairn)
+  it('is seen within a second: customer protection', async ({ cairn, workspace }) => {
     const { workspace_id, journey_id, publishable_key } = workspace
     const page = cairn.client(publishable_key)
     const names = { customer_type: 'contact', customer_name: 'Ada', journey_id } as const
@@ -124,16 +120,15 @@ describe('what another program has changed', () => {
     }
     expect(await asked()).toBe(false)
     for (const isProtected of [false, true]) {
-      await outside((db) => updateProtection(db, workspace_id, isProtected))
+      await outside(cairn, (db) => updateProtection(db, workspace_id, isProtected))
       await expect.poll(asked, withinASecond).toBe(!isProtected)
     }
   })
 
-  it('is seen within a second, repeatedly', async () => {
-    const { workspace } = await customerInJourney(cairn)
+  it('is seen within a second, repeatedly', async ({ cairn, workspace }) => {
     const { workspace_id, client } = workspace
     for (const revoked_ms of [Date.now(), null, Date.now(), null]) {
-      await outside(async (db) => {
+      await outside(cairn, async (db) => {
         for (const { key_id } of await serviceKeys(db, workspace_id)) {
           await updateServiceKey(db, key_id, { revoked_ms })
         }
