@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely'
 
 /** Tombstones of erased customers, so that nothing is accepted for them again. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of secret) await sql.raw(statement).execute(db)
+  await sql.raw(`ALTER TABLE workspaces ADD COLUMN erasure_secret ${text} NOT NULL DEFAULT ''`).execute(db)
+  await makeSecrets(db)
   await sql.raw(erasures).execute(db)
   const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
   if (rows.length > 0)
@@ -12,11 +13,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const text = 'text COLLATE "C"'
 
-/** The secret of the keyed digests of erased customers, which nobody can try out without the store. */
-const secret = [
-  `ALTER TABLE workspaces ADD COLUMN erasure_secret ${text} NOT NULL DEFAULT ''`,
-  `UPDATE workspaces SET erasure_secret = replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`,
-]
+/**
+ * Makes the secret of the keyed digests of erased customers, which nobody can try out without the store. Citus refuses
+ * to update a table that is on every node with a volatile function, so the secrets are read first.
+ */
+async function makeSecrets(db: Kysely<unknown>) {
+  const { rows } = await sql<{ workspace_id: string; secret: string }>`
+    SELECT workspace_id, replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '') AS secret
+    FROM workspaces`.execute(db)
+  if (rows.length === 0) return
+  await sql`
+    UPDATE workspaces SET erasure_secret = made.secret
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS made (workspace_id text, secret text)
+    WHERE workspaces.workspace_id = made.workspace_id`.execute(db)
+}
 
 const erasures = `CREATE TABLE erasures (
   workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),

@@ -2,10 +2,12 @@ import { type Kysely, sql } from 'kysely'
 
 /** The order in which customers were erased, for forward walks over them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db)
+  for (const statement of columns) await sql.raw(statement).execute(db)
+  await countErasures(db)
+  await sql`CREATE UNIQUE INDEX erasures_in_order ON erasures (workspace_id, number)`.execute(db)
 }
 
-const statements = [
+const columns = [
   // The number of erased customers, which is the number of the last one.
   'ALTER TABLE workspaces ADD COLUMN erasures bigint NOT NULL DEFAULT 0',
   'ALTER TABLE erasures ADD COLUMN number bigint NOT NULL DEFAULT 0',
@@ -16,8 +18,18 @@ const statements = [
     FROM erasures
   ) AS numbered
   WHERE numbered.workspace_id = erasures.workspace_id AND numbered.customer_id = erasures.customer_id`,
-  `UPDATE workspaces SET erasures = (
-    SELECT count(*) FROM erasures WHERE erasures.workspace_id = workspaces.workspace_id
-  )`,
-  'CREATE UNIQUE INDEX erasures_in_order ON erasures (workspace_id, number)',
 ]
+
+/**
+ * Counts the erased customers of each workspace. In two statements, because Citus does not update a table that is on
+ * every node from one that is distributed.
+ */
+async function countErasures(db: Kysely<unknown>) {
+  const { rows } =
+    await sql`SELECT workspace_id, count(*) AS erasures FROM erasures GROUP BY workspace_id`.execute(db)
+  if (rows.length === 0) return
+  await sql`
+    UPDATE workspaces SET erasures = counted.erasures
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS counted (workspace_id text, erasures bigint)
+    WHERE workspaces.workspace_id = counted.workspace_id`.execute(db)
+}
