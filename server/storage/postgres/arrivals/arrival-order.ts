@@ -150,10 +150,10 @@ const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 const WALK_END = `
   SELECT coalesce(closed_ms, 0) AS watermark_ms, CASE
-    WHEN coalesce(greatest_ms < closed_ms, true) AND NOT EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
-      AND NOT EXISTS (SELECT FROM enrolment_arrivals WHERE workspace_id = $2) THEN ${NOW_MS}
+    WHEN coalesce(greatest_ms < closed_ms, true) AND NOT EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1)
+      AND NOT EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $2) THEN ${NOW_MS}
     ELSE coalesce(told_ms, 0) END AS told_ms
-  FROM (SELECT) AS always LEFT JOIN event_following ON workspace_id = $1`
+  FROM (SELECT 1) AS always LEFT JOIN event_following ON workspace_id = $1`
 
 const LATE_EVENTS = `
   INSERT INTO event_strays (workspace_id, id, at_ms) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS late (id)

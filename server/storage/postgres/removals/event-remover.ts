@@ -234,7 +234,7 @@ function endOf(before_ms: number | null): string {
 async function isSettled(connection: Connection, { seen_ms = 0 }: RemovalProgress): Promise<boolean> {
   const { rows } = await connection.run<{ is_settled: boolean }>(
     `SELECT NOT EXISTS (
-      SELECT FROM pg_stat_activity
+      SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = current_setting('application_name')
         AND pid <> pg_backend_pid() AND state <> 'idle' AND extract(epoch FROM xact_start) * 1000 <= $1
     ) AS is_settled`,

@@ -290,7 +290,7 @@ function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[
 /** At least one row, for the time. */
 const SEEN = `
   SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms, arrivals.*
-  FROM (SELECT) AS always LEFT JOIN (
+  FROM (SELECT 1) AS always LEFT JOIN (
     SELECT arrival, minute_ms, first_event, last_event, counts, taken FROM event_arrivals
     WHERE workspace_id = $1 ORDER BY arrival LIMIT $2
   ) AS arrivals ON true ORDER BY arrival`

@@ -99,6 +99,6 @@ async function journeysOf(
 const NOW = `
   SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms,
     (SELECT as_of_ms FROM event_following WHERE workspace_id = $1) AS as_of_ms,
-    EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
-      OR EXISTS (SELECT FROM enrolment_arrivals WHERE workspace_id = $2)
-      OR EXISTS (SELECT FROM enrolment_removals WHERE workspace_id = $1) AS is_arrived`
+    EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1)
+      OR EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $2)
+      OR EXISTS (SELECT 1 FROM enrolment_removals WHERE workspace_id = $1) AS is_arrived`

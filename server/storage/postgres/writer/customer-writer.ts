@@ -271,7 +271,7 @@ function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
 
 /** Whether a journey accepts events: none of an archived workspace does. The workspace is the first parameter. */
 export const JOURNEY_STATUS = `
-  CASE WHEN EXISTS (SELECT FROM workspaces WHERE workspace_id = $1 AND archived_ms IS NOT NULL)
+  CASE WHEN EXISTS (SELECT 1 FROM workspaces WHERE workspace_id = $1 AND archived_ms IS NOT NULL)
     THEN 'archived' ELSE status END AS status`
 
 /**
@@ -296,11 +296,11 @@ const LOOK = `
   UNION ALL
   SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place::int
   FROM unnest($5::text[]) WITH ORDINALITY AS digests (digest, place)
-  WHERE EXISTS (SELECT FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
+  WHERE EXISTS (SELECT 1 FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
 
 const WRITE = `
   WITH planned AS MATERIALIZED (
-    SELECT planned.*, durable FROM json_to_recordset($3::json) AS planned (
+    SELECT planned.*, durable.set_config FROM json_to_recordset($3::json) AS planned (
       customer_id text, customer_type text, client_customer_id text, customer_name text, name_key text, change text,
       name_before text
     ), (SELECT ${DURABLE}) AS durable

@@ -416,9 +416,9 @@ const REFERENCES = `
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
   SELECT NULL, NULL, pair::int, EXISTS (
-    SELECT FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
+    SELECT 1 FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
   ), EXISTS (
-    SELECT FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
+    SELECT 1 FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
   )
   FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS pairs (journey_id, customer_id, pair)
   WHERE (
@@ -456,7 +456,7 @@ const INSERT = `
     ) AS rows
     WHERE customer_id NOT IN (${beingRemoved('customer', '$2')})
       AND journey_id NOT IN (${beingRemoved('journey', '$2')})
-      AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NOT NULL)
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
