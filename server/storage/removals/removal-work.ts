@@ -5,7 +5,14 @@ import { Unavailable } from '../unavailable.ts'
 import type { ErasureJournal } from './erasure-journal.ts'
 import { completeErasure } from './erasures.ts'
 import { completeJourneyRemoval } from './journey-removals.ts'
-import { deleteRemoval, ownNames, type Removal, type RemovedSlice, removals } from './removals.ts'
+import {
+  deleteRemoval,
+  eachByItself,
+  ownNames,
+  type Removal,
+  type RemovedSlice,
+  removals,
+} from './removals.ts'
 import { beginAgeing } from './retention.ts'
 import { sweepWorkspace, type WorkspaceRemover } from './workspace-removals.ts'
 
@@ -100,29 +107,41 @@ export class RemovalWork {
     }
   }
 
-  /** Processes a slice of each removal. @returns after how long to continue */
+  /** Processes a slice of each removal. One that fails does not hold back the others. @returns after how long to continue */
   async #round(): Promise<number> {
-    if (performance.now() - this.#aged_ms >= AGEING_MS) {
-      this.#aged_ms = performance.now()
-      await beginAgeing(this.#options.db, this.#options.now())
-    }
-    const due = await removals(this.#options.db)
     let pause_ms = LOOK_MS
-    for (const removal of due) {
-      if (this.#closing.signal.aborted) return 0
-      const began_ms = performance.now()
-      await this.#options.journal?.noteRemoval(this.#options.db, removal)
-      const { rows, isDone } = await this.#options.engine.slice(removal)
-      const isEnded = isDone && (await this.#end(removal))
-      const took_ms = performance.now() - began_ms
-      if (!isEnded && rows === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
-      else if (!isEnded) pause_ms = 0
-      if (this.#options.groups() !== this.#groups) {
-        await this.#pause(took_ms * (PART - 1))
-        this.#groups = this.#options.groups()
-      }
-    }
+    const steps = [
+      async () => this.#age(),
+      async () => {
+        await eachByItself(await removals(this.#options.db), async (removal) => {
+          if (!this.#closing.signal.aborted) pause_ms = Math.min(pause_ms, await this.#slice(removal))
+        })
+      },
+    ]
+    await eachByItself(steps, (step) => step())
     return pause_ms
+  }
+
+  /** Starts to remove expired events, once a minute. */
+  async #age() {
+    if (performance.now() - this.#aged_ms < AGEING_MS) return
+    this.#aged_ms = performance.now()
+    await beginAgeing(this.#options.db, this.#options.now())
+  }
+
+  /** @returns after how long to continue */
+  async #slice(removal: Removal): Promise<number> {
+    const began_ms = performance.now()
+    await this.#options.journal?.noteRemoval(this.#options.db, removal)
+    const { rows, isDone } = await this.#options.engine.slice(removal)
+    const isEnded = isDone && (await this.#end(removal))
+    const took_ms = performance.now() - began_ms
+    if (this.#options.groups() !== this.#groups) {
+      await this.#pause(took_ms * (PART - 1))
+      this.#groups = this.#options.groups()
+    }
+    if (isEnded) return LOOK_MS
+    return rows === 0 ? WAIT_MS : 0
   }
 
   /** Deletes a removal without events left. @returns false if something else is left */

@@ -79,3 +79,16 @@ export async function deleteRemoval(
     .executeTakeFirst()
   return row && { ...row, kind }
 }
+
+/**
+ * Does work for each item, one after the other: one that fails does not hold back the others.
+ * @throws the first error, in the end
+ */
+export async function eachByItself<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  for (const item of items) await work(item).catch((error) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}

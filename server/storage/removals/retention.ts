@@ -1,35 +1,39 @@
 import type { Database, ReadingDatabase, Transaction } from '../database.ts'
-import { insertRemoval } from './removals.ts'
+import { eachByItself, insertRemoval } from './removals.ts'
 
 const DAY_MS = 86_400_000
 
 /** Minimum time span of expired events before they are removed: a scan for fewer is not worth it. */
 const STEP_MS = 3_600_000
 
-/** A workspace or journey with its own retention, and the instant before which its events are removed now. */
-type Aged = {
-  workspace_id: string
-  kind: 'workspace' | 'journey'
-  subject_id: string
-  before_ms: number
-  since_ms: number | null
-}
+/** A workspace or journey with its own retention. */
+type Subject = { workspace_id: string; kind: 'workspace' | 'journey'; subject_id: string }
+type Retained = Subject & { retention_days: number | null; since_ms: number | null }
+
+/** One with the instant before which its events are removed now. */
+type Aged = Retained & { before_ms: number }
 
 /** Returns the instant before which events have expired. */
 export function agedBefore(retention_days: number, now_ms: number): number {
   return now_ms - retention_days * DAY_MS
 }
 
-/** Starts to remove expired events, except for workspaces and journeys with another such removal in progress. */
+/**
+ * Starts to remove expired events, except for workspaces and journeys with another such removal in progress. Each starts in
+ * a transaction of its own: one that fails does not hold back the others, and Citus refuses to change a table that is on
+ * every node after a read of all shards in the same transaction.
+ * @throws the first error, after the others have started
+ */
 export async function beginAgeing(db: Database, now_ms: number): Promise<void> {
-  if ((await agedIn(db, now_ms)).length === 0) return
-  await db.transaction().execute(async (db) => {
-    // Another process may have started it.
-    for (const aged of await agedIn(db, now_ms)) await begin(db, aged, now_ms)
+  await eachByItself(await agedIn(db, now_ms), async (aged) => {
+    await db.transaction().execute((db) => begin(db, aged, now_ms))
   })
 }
 
-async function begin(db: Transaction, aged: Aged, now_ms: number) {
+async function begin(db: Transaction, subject: Subject, now_ms: number) {
+  // Another process may have started it since.
+  const aged = agedOf(await subjectNow(db, subject), now_ms)
+  if (!aged) return
   const { workspace_id, kind, subject_id, before_ms, since_ms } = aged
   const ageing = await db
     .selectFrom('removals')
@@ -51,27 +55,45 @@ async function begin(db: Transaction, aged: Aged, now_ms: number) {
   }
 }
 
-async function agedIn(db: Database | Transaction, now_ms: number): Promise<Aged[]> {
-  const workspaces = await db
+const ofWorkspaces = (db: Database | Transaction) =>
+  db
     .selectFrom('workspaces')
-    .select(['workspace_id', 'retention_days', 'events_since_ms'])
+    .select(['workspace_id', 'workspace_id as subject_id', 'retention_days', 'events_since_ms as since_ms'])
     .where('retention_days', 'is not', null)
-    .execute()
-  const journeys = await db
+
+const ofJourneys = (db: Database | Transaction) =>
+  db
     .selectFrom('journeys')
-    .select(['workspace_id', 'journey_id', 'retention_days', 'events_since_ms'])
+    .select(['workspace_id', 'journey_id as subject_id', 'retention_days', 'events_since_ms as since_ms'])
     .where('retention_days', 'is not', null)
     .where('removed_ms', 'is', null)
-    .execute()
+
+async function agedIn(db: Database, now_ms: number): Promise<Subject[]> {
   const all = [
-    ...workspaces.map((row) => ({ ...row, kind: 'workspace' as const, subject_id: row.workspace_id })),
-    ...journeys.map((row) => ({ ...row, kind: 'journey' as const, subject_id: row.journey_id })),
+    ...(await ofWorkspaces(db).execute()).map((row) => ({ ...row, kind: 'workspace' as const })),
+    ...(await ofJourneys(db).execute()).map((row) => ({ ...row, kind: 'journey' as const })),
   ]
-  return all.flatMap(({ workspace_id, kind, subject_id, retention_days, events_since_ms: since_ms }) => {
-    const before_ms = agedBefore(retention_days ?? 0, now_ms)
-    const isAged = since_ms === null || before_ms - since_ms >= STEP_MS
-    return isAged ? { workspace_id, kind, subject_id, before_ms, since_ms } : []
-  })
+  return all.filter((row) => agedOf(row, now_ms))
+}
+
+async function subjectNow(
+  db: Transaction,
+  { kind, workspace_id, subject_id }: Subject,
+): Promise<Retained | undefined> {
+  const row = await (kind === 'workspace'
+    ? ofWorkspaces(db).where('workspace_id', '=', workspace_id)
+    : ofJourneys(db).where('workspace_id', '=', workspace_id).where('journey_id', '=', subject_id)
+  ).executeTakeFirst()
+  return row && { ...row, kind }
+}
+
+/** @returns undefined if too little has expired */
+function agedOf(retained: Retained | undefined, now_ms: number): Aged | undefined {
+  if (!retained) return undefined
+  const { retention_days, since_ms } = retained
+  const before_ms = agedBefore(retention_days ?? 0, now_ms)
+  const isAged = since_ms === null || before_ms - since_ms >= STEP_MS
+  return isAged ? { ...retained, before_ms } : undefined
 }
 
 /** Returns since when the events of a journey are kept; null if none have expired. */
