@@ -89,8 +89,15 @@ export const DURABLE = `set_config('synchronous_commit',
 /** 'cairn' in ASCII. */
 const TRANSACTION_LOCK = 0x636169726e
 
+/**
+ * Lets Citus read the shards of a table over one connection per node. After a read over several it refuses to change a
+ * table that is on every node and that others refer to: who accepts an invitation, found by its token among those of all
+ * workspaces, becomes a person. PostgreSQL itself does not know the setting, and ignores it.
+ */
+export const ONE_SHARD_AT_A_TIME = "set_config('citus.multi_shard_modify_mode', 'sequential', true)"
+
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SELECT ${DURABLE}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`
+  SELECT ${DURABLE}, ${ONE_SHARD_AT_A_TIME}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`
 
 class PoolDriver implements Driver {
   readonly #options: PoolDialectOptions
