@@ -91,6 +91,11 @@ export class WriteQueue<Item extends Queued> {
     return this.take(Number.POSITIVE_INFINITY)
   }
 
+  /** Takes all units of a workspace. */
+  takeAllOf(workspaceId: string): Item[] {
+    return this.takeOfOne(Number.POSITIVE_INFINITY, (other) => other !== workspaceId)
+  }
+
   #takeFirst(workspaceId: string, line: Line<Item>, first: Item): Item {
     line.items.shift()
     line.rows -= first.rows

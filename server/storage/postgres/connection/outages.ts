@@ -46,6 +46,32 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
+ * Whether Citus could not reach one of its nodes, while the server that reports it, on a connection that lives, goes on:
+ * other workspaces may be on other nodes.
+ */
+export function isNodeLost(error: unknown): boolean {
+  if (!isRefused(error)) return false
+  const routine = 'routine' in error ? String(error.routine) : ''
+  const isRelayed = routine === RELAYED.routine && error.code === RELAYED.code
+  return /^(08|57P)/.test(error.code) || NODE_LOST.has(routine) || isRelayed
+}
+
+/**
+ * The functions of Citus 13 that report a lost connection to a node with the code of an internal error or of a failed
+ * read. Their messages are partly those of the operating system, in its language.
+ */
+const NODE_LOST = new Set([
+  'CheckRemoteTransactionsHealth',
+  'EndRemoteCopy',
+  'InitializeCopyShardState',
+  'MarkRemoteTransactionFailed',
+  'SendCopyDataToPlacement',
+])
+
+/** Of a statement that a node was running: without a code of its own, the connection was lost. */
+const RELAYED = { routine: 'ReportResultError', code: 'XX000' }
+
+/**
  * Converts an error for callers: `Unavailable` if the engine, its disk or the network failed; any other error means a
  * wrong statement and is returned unchanged.
  */
@@ -53,6 +79,7 @@ export function seenFromOutside(error: unknown): unknown {
   if (error instanceof ConnectionLost || error instanceof CannotConnect) {
     return new Unavailable('storage_unavailable', error)
   }
+  if (isNodeLost(error)) return new Unavailable('storage_unavailable', error)
   const reason = isRefused(error) ? reasonOf(error.code) : undefined
   return reason ? new Unavailable(reason, error) : error
 }

@@ -7,6 +7,7 @@ import type { JourneyState } from '../../standings/standing-store.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrivals/arrival-order.ts'
 import { foldCounts, forgetNames } from '../arrivals/fold-counts.ts'
 import type { Connection } from '../connection/connection.ts'
+import { isNodeLost } from '../connection/outages.ts'
 import type { Pool } from '../connection/pool.ts'
 import { digitsOf, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
@@ -57,8 +58,26 @@ export class StandingsFollower {
     this.#pool = pool
   }
 
-  /** Returns the pending work. */
+  /**
+   * Returns the pending work. While a node of Citus is lost, and with it the queues of some workspaces, all workspaces may
+   * have some.
+   */
   async due(): Promise<Due[]> {
+    try {
+      return await this.#inQueues()
+    } catch (error) {
+      if (!isNodeLost(error)) throw error
+      const rows = await this.#pool.read<{ workspace_id: string }>(
+        'SELECT workspace_id FROM workspaces WHERE removed_ms IS NULL',
+        [],
+      )
+      return rows.map(({ workspace_id }) => {
+        return { workspace: uuidOf(workspace_id), isArrived: true, isToRebuild: false }
+      })
+    }
+  }
+
+  async #inQueues(): Promise<Due[]> {
     const rows = await this.#pool.read<{ kind: string; workspace: string | null; changes: number | null }>(
       DUE,
       [],

@@ -2,7 +2,7 @@ import type { EventOutcome, InitializeOutcome } from '../../events/event-store.t
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { CommittedGroup } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { seenFromOutside } from '../connection/outages.ts'
+import { isNodeLost, seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
 import type { EventWriter, Sending } from './event-writer.ts'
 
@@ -162,8 +162,10 @@ export class WriteScheduler {
       }
       for (const { reject } of group) reject(seen)
       if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
-      // What waits after a failure of the storage would fail too, each after a delay.
-      if (seen instanceof Unavailable) for (const { reject } of this.#waiting.takeAll()) reject(seen)
+      if (!(seen instanceof Unavailable)) return false
+      // What waits after a failure of the storage would fail too, each after a delay; of a lost node only this workspace.
+      const doomed = isNodeLost(error) ? this.#waiting.takeAllOf(workspaceId) : this.#waiting.takeAll()
+      for (const { reject } of doomed) reject(seen)
       return false
     }
   }
