@@ -10,7 +10,6 @@ import { type ContractOperation, shownProblems } from '../fixtures/contract/docu
 import { newAddress, type RawRequest, type Send } from '../fixtures/contract/target.ts'
 import { engine } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { postgresUrl } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { declaring, namedBy, newPlace, type Place, requestTo, sendTo, UNKNOWN } from './requests.ts'
 
@@ -210,7 +209,7 @@ async function destroy({ databaseUrl }: Cairn) {
   if (engine === 'sqlite') return overwrite(sqlitePath(databaseUrl))
   const database = new URL(databaseUrl).pathname.slice(1)
   await runSql(
-    postgresUrl(inject('postgres').folder),
+    inject('postgres').url,
     `ALTER DATABASE ${database} ALLOW_CONNECTIONS false`,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
   )

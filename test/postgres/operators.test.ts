@@ -16,7 +16,7 @@ import { customerInJourney } from '../fixtures/customer.ts'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
-import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { postgresUrl } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { ownServer } from './own-server.ts'
@@ -146,7 +146,7 @@ describe('a limit of connections below what a server may need', () => {
 
 describe('a migration of an existing store', () => {
   it('is told as it begins, and what was done before one that fails stays done', async () => {
-    const databaseUrl = await newDatabase('template1')
+    const databaseUrl = await newDatabase(EMPTY)
     const environment = { DATABASE_URL: databaseUrl }
     const names = Object.keys(migrations)
     const { '0001-first': first, '0002-event-counts': second } = migrations

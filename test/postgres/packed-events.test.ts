@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { PACKED_EVENT, PackedEvents } from '../../server/storage/postgres/arrivals/packed-events.ts'
-import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 
 const EVENTS = [
@@ -24,7 +24,7 @@ describe('packed events', () => {
         `(${place}, '${id}'::uuid, '${customer_id}'::uuid, ${at_ms}::bigint, '${event_id}')`,
     )
     const [row] = await runSql(
-      await newDatabase('template1'),
+      await newDatabase(EMPTY),
       `SELECT string_agg(${PACKED_EVENT}, ''::bytea ORDER BY place) AS events
       FROM (VALUES ${rows.join()}) AS events (place, id, customer_id, at_ms, event_id)`,
     )

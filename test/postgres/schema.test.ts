@@ -10,7 +10,7 @@ import { migrateDatabase } from '../../server/storage/postgres/migrate-database.
 import { migrations } from '../../server/storage/postgres/migrations/index.ts'
 import { migrateFile } from '../../server/storage/sqlite/migrate-file.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 
 /** Looked up before the workspace is known: on Citus they are on every node. */
@@ -32,7 +32,7 @@ const OWN = /^(event.*|enrolment.*|standing_.*|customer_strays|refusals|cairn_st
 let url: string
 
 async function migratedDatabase(): Promise<string> {
-  const url = await newDatabase('template1')
+  const url = await newDatabase(EMPTY)
   await migrate(url)
   return url
 }
@@ -137,7 +137,7 @@ describe('the schema', () => {
   })
 
   it('is created once if several servers start at once on an empty database', async () => {
-    const empty = await newDatabase('template1')
+    const empty = await newDatabase(EMPTY)
     await Promise.all(Array.from({ length: 4 }, () => migrate(empty)))
     expect(await runSql(empty, 'SELECT name FROM kysely_migration ORDER BY name')).toEqual(
       Object.keys(migrations).map((name) => ({ name })),
@@ -145,7 +145,7 @@ describe('the schema', () => {
   })
 
   it('has nothing of a migration that fails, and all of those before it', async () => {
-    const empty = await newDatabase('template1')
+    const empty = await newDatabase(EMPTY)
     const failing = {
       ...migrations,
       '9999-failing': async () => ({

@@ -18,7 +18,7 @@ import type { CustomerStanding, StandingFilter, Standings } from '../../server/s
 import { startChildServer } from '../fixtures/child-server.ts'
 import { copy } from '../fixtures/copied-store.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { type ModelStanding, modelReport, modelStandings } from '../fixtures/standings/model.ts'
 import { connectTo, idOf, newEvent, openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
@@ -406,7 +406,7 @@ describe('a report while events arrive all the time', () => {
 
 describe('a store from before standings', () => {
   it('gets the standings of everything in it', async () => {
-    const databaseUrl = await newDatabase('template1')
+    const databaseUrl = await newDatabase(EMPTY)
     const { '0001-first': first } = migrations
     if (!first) throw new Error('no first migration')
     await migrateDatabase(new Servers(readAddress(databaseUrl)), { released: { '0001-first': first } })
