@@ -6,7 +6,8 @@ import { withPatience } from './test/fixtures/patience.ts'
 import { installedPrograms } from './test/fixtures/postgres/programs.ts'
 import { type TestFile, testFiles } from './test/setup/test-files.ts'
 
-const coverage = 'test/contract/coverage.test.ts'
+/** What the others have seen is complete when they have ended. */
+const last = ['test/contract/coverage.test.ts', 'test/postgres/recorded-statements.test.ts']
 
 // Real servers, real files and a real browser, on a machine that may be busy: a test that waits for work has no bound of
 // its own. These end a run that hangs, and no other.
@@ -25,8 +26,7 @@ const resolve = {
   ],
 }
 
-/** The coverage of the contract has a project of its own, after all others. */
-const files = testFiles('test').filter(({ path }) => path !== coverage)
+const files = testFiles('test').filter(({ path }) => !last.includes(path))
 
 const setupFiles = [
   'test/contract/record-replies.ts',
@@ -92,8 +92,8 @@ export default defineConfig({
     projects: [
       ...sqlite,
       ...(hasPostgres() ? postgres : []),
-      // What the others have seen is complete when they have ended. (Order 0 would come last with one worker.)
-      { test: { ...timeouts, name: 'coverage', include: [coverage], sequence: { groupOrder: 2 } } },
+      // Order 0 would come last with one worker.
+      { test: { ...timeouts, name: 'coverage', include: last, sequence: { groupOrder: 2 } } },
     ],
   },
 })

@@ -1,4 +1,6 @@
-import { beforeAll } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { beforeAll, inject } from 'vitest'
 import { closeStores } from '../fixtures/in-store.ts'
 import { dropDatabases } from '../fixtures/postgres/databases.ts'
 
@@ -7,3 +9,7 @@ beforeAll(() => async () => {
   await closeStores()
   await dropDatabases()
 })
+
+// recorded-statements.test.ts, in another project, reads what all servers have recorded.
+const { folder } = inject('postgres')
+if (folder !== undefined) writeFileSync(join(inject('run').folder, `recorded-${basename(folder)}`), folder)

@@ -5,6 +5,7 @@ import { dropAll, newPrefix, serverOf, type TestServer } from '../fixtures/postg
 import { programsForTests } from '../fixtures/postgres/programs.ts'
 import { postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { RECORDING } from './recorded-statements.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -23,11 +24,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   // Nothing kills it or cuts its power; a test that does starts its own. With fsync, dropping a database takes six
   // times as long, and every test file drops some. Torn pages need not be feared either.
-  const settings = { fsync: 'off', full_page_writes: 'off' }
+  const settings = { ...RECORDING, fsync: 'off', full_page_writes: 'off' }
   const server = await startPostgresServer(programsForTests(), settings)
   const template = 'cairn_template'
   await runSql(postgresUrl(server.folder), `CREATE DATABASE ${template}`)
   await inStore(postgresUrl(server.folder, template), async () => {}, { create: true })
-  project.provide('postgres', { url: postgresUrl(server.folder), template, prefix: newPrefix(), nodes: [] })
+  project.provide('postgres', { url: postgresUrl(server.folder), template, prefix: newPrefix(), nodes: [], folder: server.folder })
   return server.remove
 }

@@ -12,18 +12,8 @@ import { migrateFile } from '../../server/storage/sqlite/migrate-file.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
 import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { EVERYWHERE } from './tables.ts'
 
-/** Looked up before the workspace is known: on Citus they are on every node. */
-const EVERYWHERE = [
-  'people',
-  'workspaces',
-  'service_keys',
-  'sessions',
-  'setup_links',
-  'password_links',
-  'cairn_store',
-  'wrong_guesses',
-]
 /** Kysely's tables, on the coordinator only. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
 /** Tables for events, order of arrival and so on, which differ by engine. */

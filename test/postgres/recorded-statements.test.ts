@@ -1,0 +1,104 @@
+// engines: none (analyses what other tests recorded)
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { inStore } from '../../server/cli/store.ts'
+import { ONE_SHARD_AT_A_TIME } from '../../server/storage/postgres/dialect.ts'
+import { StatementAnalyst } from './citus-rules.ts'
+import { installedPrograms } from '../fixtures/postgres/programs.ts'
+import { recordedStatements } from './recorded-statements.ts'
+import { type PostgresServer, postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import { EVERYWHERE } from './tables.ts'
+
+const programs = installedPrograms()
+
+describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the rules of Citus', () => {
+  let server: PostgresServer
+  let analyst: StatementAnalyst
+  let transactions: string[][]
+  let ofIngestion: Set<string>
+
+  beforeAll(async () => {
+    server = await startPostgresServer(programs ?? '')
+    const url = postgresUrl(server.folder, 'analysis')
+    await runSql(postgresUrl(server.folder), 'CREATE DATABASE analysis')
+    await inStore(url, async () => {}, { create: true })
+    analyst = new StatementAnalyst(url)
+    await analyst.open(EVERYWHERE)
+    const { folder } = inject('run')
+    const folders = readdirSync(folder)
+      .filter((name) => name.startsWith('recorded-'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+    const recorded = await Promise.all(folders.map(recordedStatements))
+    transactions = recorded.flatMap(({ transactions }) => transactions)
+    ofIngestion = new Set(recorded.flatMap(({ prepared }) => [...prepared]))
+  })
+
+  afterAll(async () => {
+    await analyst.close()
+    await server.remove()
+  })
+
+  it.each([
+    ['a query without columns', 'SELECT EXISTS (SELECT FROM journeys WHERE workspace_id = $1)'],
+    [
+      'a query without columns',
+      'SELECT name FROM (SELECT) AS always LEFT JOIN journeys ON workspace_id = $1',
+    ],
+    ['a whole row', 'WITH p AS (SELECT 1 AS a, d FROM (SELECT now()) AS d) SELECT * FROM p'],
+    ['a volatile function in an UPDATE or DELETE', 'UPDATE workspaces SET name = gen_random_uuid()::text'],
+    [
+      'a table on every node is changed from a distributed one',
+      'UPDATE workspaces SET erasures = (SELECT count(*) FROM erasures WHERE erasures.workspace_id = workspaces.workspace_id)',
+    ],
+  ])('%s is recognized in %j', async (fault, statement) => {
+    expect((await analyst.analyse(statement))?.faults).toEqual([fault])
+  })
+
+  it.each([
+    ['SELECT name FROM journeys WHERE workspace_id = $1', false],
+    ['SELECT name FROM journeys JOIN customers USING (workspace_id) WHERE workspace_id = $1', false],
+    ['SELECT name FROM journeys', true],
+    ['SELECT name FROM journeys JOIN customers USING (workspace_id)', true],
+    ['SELECT name FROM workspaces', false],
+  ])('%j reads all workspaces: %j', async (statement, readsAll) => {
+    expect((await analyst.analyse(statement))?.readsAll).toBe(readsAll)
+  })
+
+  it('none of a run would be refused', async () => {
+    const faulty = new Map<string, string[]>()
+    for (const statement of new Set(transactions.flat())) {
+      const analysis = await analyst.analyse(statement)
+      const faults =
+        /^\s*DO\b|;\s*DO\b/.test(statement) && /\(\s*SELECT\s+FROM\b/.test(statement)
+          ? ['a query without columns']
+          : (analysis?.faults ?? [])
+      if (faults.length > 0) faulty.set(statement, faults)
+    }
+    expect([...faulty]).toEqual([])
+  })
+
+  it('each of ingestion is about one workspace, in every table that is distributed', async () => {
+    const found: string[] = []
+    for (const statement of ofIngestion) {
+      if ((await analyst.analyse(statement))?.readsAll) found.push(statement)
+    }
+    expect(found).toEqual([])
+  })
+
+  it('no transaction of a run changes a table that is on every node after it has read all shards', async () => {
+    const found: string[][] = []
+    for (const statements of transactions) {
+      if (statements.some((statement) => statement.includes(ONE_SHARD_AT_A_TIME))) continue
+      let readsAll = false
+      for (const statement of statements) {
+        const analysis = await analyst.analyse(statement)
+        if (readsAll && analysis?.changesEverywhere) found.push(statements)
+        readsAll ||= analysis?.readsAll ?? false
+      }
+    }
+    expect(found).toEqual([])
+  })
+})
