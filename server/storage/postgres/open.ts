@@ -80,10 +80,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt } = await explained(madeReady({ pools, journal }, now())).catch(async (error) => {
-    await Promise.all(Object.values(pools).map((pool) => pool.close()))
-    throw error
-  })
+  const { message_salt, isDistributed } = await explained(madeReady({ pools, journal }, now())).catch(
+    async (error) => {
+      await Promise.all(Object.values(pools).map((pool) => pool.close()))
+      throw error
+    },
+  )
   const advice = await connectionAdvice(pools.lookUps, CONNECTIONS)
   if (advice !== undefined) onAdvice(advice)
   const partitions = setInterval(() => {
@@ -109,7 +111,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     onFailure: onRefusalsFailure,
   })
   const probe = new WritableProbe(pools.watch, now)
-  const written = { pool: pools.ingestion, now }
+  const written = { pool: pools.ingestion, now, isDistributed }
   const scheduler = new WriteScheduler({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
@@ -220,7 +222,8 @@ async function madeReady({ pools: { lookUps, transactions }, journal }: Opening,
   await makePartitions(transactions, now_ms)
   const db = databaseOn({ lookUps, transactions })
   await journal?.reconcile(db, { removeCustomer }, now_ms)
-  return store
+  const extensions = await lookUps.read("SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'", [])
+  return { ...store, isDistributed: extensions.length > 0 }
 }
 
 /** Returns a database whose changes nobody is notified of. */

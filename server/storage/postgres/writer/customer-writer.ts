@@ -9,12 +9,18 @@ import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
 import { uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { writeCustomersInSteps } from './write-customers-in-steps.ts'
 
 export type Initialization = components['schemas']['CustomerInitialization'] & {
   discretion?: Discretion | undefined
 }
 
-type CustomerWriterOptions = { pool: Pool; now: () => number }
+type CustomerWriterOptions = {
+  pool: Pool
+  now: () => number
+  /** Whether the tables are distributed over the nodes of Citus. */
+  isDistributed: boolean
+}
 
 /** What is stored of a customer. */
 type Known = {
@@ -153,16 +159,20 @@ export class CustomerWriter {
   async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
     const now_ms = this.#options.now()
     const words = plans.map((plan) => (changeOf(plan) === 'none' ? [] : nameWords(plan.customer_name)))
-    const parameters = [
+    const steps = {
       workspace_id,
       now_ms,
-      JSON.stringify(plans.map((plan, index) => customerRow(plan, words[index] ?? []))),
-      JSON.stringify(plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms))),
-      JSON.stringify(plans.flatMap(enrolmentRows)),
-      uuidText(this.#nextId(now_ms)),
-    ]
+      customers: plans.map((plan, index) => customerRow(plan, words[index] ?? [])),
+      words: plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms)),
+      enrolments: plans.flatMap(enrolmentRows),
+      arrival: uuidText(this.#nextId(now_ms)),
+    }
+    const { customers, enrolments, arrival } = steps
+    const lists = [customers, steps.words, enrolments].map((rows) => JSON.stringify(rows))
+    const parameters = [workspace_id, now_ms, ...lists, arrival]
     try {
       return await untilKnown(this.#options.pool, async (connection) => {
+        if (this.#options.isDistributed) return await writeCustomersInSteps(connection, steps)
         return (await connection.run(WRITE, parameters)).rows.length
       })
     } catch (error) {

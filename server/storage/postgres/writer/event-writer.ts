@@ -12,12 +12,15 @@ import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from '../
 import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
 import { JOURNEY_STATUS } from './customer-writer.ts'
+import { insertInSteps } from './insert-in-steps.ts'
 
 type EventWriterOptions = {
   pool: Pool
   now: () => number
   /** See the column. */
   messageSalt: string
+  /** Whether the tables are distributed over the nodes of Citus. */
+  isDistributed: boolean
 }
 
 /** The events of one request. */
@@ -219,18 +222,30 @@ export class EventWriter {
     for (let round = 1; missing.length > 0; round += 1) {
       if (round > ROUNDS) throw new Error('a message_id is taken, but no event has it')
       const arrival = uuidText(this.#nextId(now_ms))
-      const parameters = [
-        workspace,
-        workspace_id,
+      const ofArrival = [
         arrival,
         periodOf(now_ms, 'minute'),
         missing[0]?.id,
         missing.at(-1)?.id,
         JSON.stringify(counts),
-        ...columnsOfSeries(counts),
-        ...columnsOf(missing),
       ]
-      const run = async (connection: Connection) => (await connection.run(INSERT, parameters)).changes
+      const series = columnsOfSeries(counts)
+      const rowsNow = missing
+      const run = async (connection: Connection) => {
+        if (!this.#options.isDistributed) {
+          const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rowsNow)]
+          return (await connection.run(INSERT, parameters)).changes
+        }
+        const insertEvents = async (rows: readonly Row[]) =>
+          (await connection.run(INSERT_EVENTS, [workspace, ...series, ...columnsOf(rows)])).changes
+        return await insertInSteps(connection, {
+          workspace,
+          workspace_id,
+          rows: rowsNow,
+          arrival: ofArrival,
+          insertEvents,
+        })
+      }
       const inserted = await enqueueOnce(this.#options.pool, { workspace, arrival }, run)
       counts.clear()
       for (const row of missing) row.counted = 'created'
@@ -476,6 +491,16 @@ const INSERT = `
     message_text, custom_variables, key_id
   FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
   ON CONFLICT DO NOTHING`
+
+/** The last part of it by itself, for rows of which all are new. */
+const INSERT_EVENTS = `
+  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
+    custom_variables, key_id)
+  SELECT at_ms, id, $1, ($2::uuid[])[series], customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated,
+    ($3::text[])[series], message_text, custom_variables, ($4::uuid[])[series]
+  FROM unnest($5::uuid[], $6::int[], $7::uuid[], $8::uuid[], $9::text[], $10::bigint[], $11::bool[], $12::text[])
+    AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
+  ORDER BY id ON CONFLICT DO NOTHING`
 
 const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
