@@ -7,9 +7,9 @@ import { beginAgeing } from '../../server/storage/removals/retention.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
-import { newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { newSubject, openStoreForTest } from '../fixtures/store.ts'
 
 /** Refuses rows of one workspace as Citus does if their node is lost. */
 async function loseNode(databaseUrl: string, table: string, workspace: string) {

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { ONE_SHARD_AT_A_TIME } from '../../server/storage/postgres/dialect.ts'
-import { StatementAnalyst } from './citus-rules.ts'
 import { installedPrograms } from '../fixtures/postgres/programs.ts'
-import { recordedStatements } from './recorded-statements.ts'
 import { type PostgresServer, postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { StatementAnalyst } from './citus-rules.ts'
+import { recordedStatements } from './recorded-statements.ts'
 import { EVERYWHERE } from './tables.ts'
 
 const programs = installedPrograms()

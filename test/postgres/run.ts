@@ -29,6 +29,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const template = 'cairn_template'
   await runSql(postgresUrl(server.folder), `CREATE DATABASE ${template}`)
   await inStore(postgresUrl(server.folder, template), async () => {}, { create: true })
-  project.provide('postgres', { url: postgresUrl(server.folder), template, prefix: newPrefix(), nodes: [], folder: server.folder })
+  project.provide('postgres', {
+    url: postgresUrl(server.folder),
+    template,
+    prefix: newPrefix(),
+    nodes: [],
+    folder: server.folder,
+  })
   return server.remove
 }
