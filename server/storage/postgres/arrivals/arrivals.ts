@@ -82,7 +82,9 @@ export async function enqueueOnce<Result>(
     try {
       // While this transaction locks the workspace's row, nothing is dequeued.
       await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])
-      await connection.run('SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE', [workspace])
+      await connection.run('SELECT 1 AS one FROM event_following WHERE workspace_id = $1 FOR UPDATE', [
+        workspace,
+      ])
       const { rows } = await connection.run(IS_TAKEN, [workspace, arrival])
       const result = rows.length > 0 ? undefined : await run(connection)
       await connection.run('COMMIT')
@@ -101,7 +103,8 @@ const FOLLOW = `
   INSERT INTO event_following (workspace_id)
   SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NULL ON CONFLICT DO NOTHING`
 
-const IS_TAKEN = 'SELECT FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
+const IS_TAKEN =
+  'SELECT 1 AS one FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
 
 /** Longer than anyone tries to find out the outcome of a statement. */
 const TAKEN_MS = 300_000
