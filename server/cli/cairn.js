@@ -9,7 +9,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(1)
 }
-// Whoever reads the output may have enough (`cairn … | head`). The exit code is that of a program that SIGPIPE has ended.
+// The output may be a pipe that its reader has closed (`cairn … | head`). The exit code is that of a program ended by SIGPIPE.
 process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(141)

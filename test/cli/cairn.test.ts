@@ -96,7 +96,7 @@ describe('cairn', () => {
   )
 })
 
-describe('a reader of the output who has enough', () => {
+describe('an output pipe that its reader has closed', () => {
   it('ends the command without an error message, as SIGPIPE would', async () => {
     const command = startCommand(process.execPath, [cairnFile, '--help'])
     command.process.stdout?.destroy()
