@@ -20,6 +20,7 @@ import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
 import { appliedMigrations, hasTable, isUpToDate, migrateDatabase } from './migrate-database.ts'
+import { hasCitus } from './migrations/citus.ts'
 import { dropEmptyPartitions, makePartitions } from './partitions.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
 import { ListReader } from './reader/list-reader.ts'
@@ -222,8 +223,7 @@ async function madeReady({ pools: { lookUps, transactions }, journal }: Opening,
   await makePartitions(transactions, now_ms)
   const db = databaseOn({ lookUps, transactions })
   await journal?.reconcile(db, { removeCustomer }, now_ms)
-  const extensions = await lookUps.read("SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'", [])
-  return { ...store, isDistributed: extensions.length > 0 }
+  return { ...store, isDistributed: await hasCitus(db) }
 }
 
 /** Returns a database whose changes nobody is notified of. */
