@@ -8,8 +8,9 @@ export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 export type BegunMigration = { name: string; number: number; total: number }
 
 /**
- * Migrates the schema, one migration per transaction: those that are done stay done if a later one fails. Several processes
- * may call it at once: each migration is done by the one that holds the write lock, and the others find it done.
+ * Migrates the schema: a new store completely or not at all, an existing one in a transaction per migration, so that those
+ * that are done stay done if a later one fails. Several processes may call it at once: each migration is done by the one
+ * that holds the write lock, and the others find it done.
  * @param onBegin called when a migration of an existing store begins
  * @throws {Error} if the store was written by a newer Cairn
  */
@@ -34,9 +35,9 @@ export async function migrate<Tables>(
         )
       }
       const migrator = new Migrator({ db, provider: { getMigrations: () => loaded(migrations, begun) } })
-      const { error, results = [] } = await migrator.migrateUp()
+      const { error, results = [] } = await (isNew ? migrator.migrateToLatest() : migrator.migrateUp())
       if (error) throw error
-      return results.length === 0
+      return isNew || results.length === 0
     })
   }
 }

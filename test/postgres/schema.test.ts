@@ -134,8 +134,11 @@ describe('the schema', () => {
     )
   })
 
-  it('has nothing of a migration that fails, and all of those before it', async () => {
-    const empty = await newDatabase(EMPTY)
+  it.each([
+    ['and a new store nothing at all', false],
+    ['and an existing store all of those before it', true],
+  ])('has nothing of a migration that fails, %s', async (_, isExisting) => {
+    const database = await newDatabase('template1')
     const failing = {
       ...migrations,
       '9999-failing': async () => ({
@@ -145,10 +148,15 @@ describe('the schema', () => {
         },
       }),
     }
-    await expect(migrate(empty, failing)).rejects.toThrow('a migration that fails')
-    const tables = "SELECT relname FROM pg_class WHERE relname IN ('people', 'half')"
-    expect(await runSql(empty, tables)).toEqual([{ relname: 'people' }])
-    expect(await runSql(empty, 'SELECT name FROM kysely_migration ORDER BY name')).toEqual(
+    const [[name, first] = []] = Object.entries(migrations)
+    if (name && first && isExisting) await migrate(database, { [name]: first })
+    await expect(migrate(database, failing)).rejects.toThrow('a migration that fails')
+    const tables =
+      "SELECT relname FROM pg_class WHERE relname IN ('people', 'half', 'kysely_migration') ORDER BY 1"
+    const expected = isExisting ? ['kysely_migration', 'people'] : []
+    expect(await runSql(database, tables)).toEqual(expected.map((relname) => ({ relname })))
+    if (!isExisting) return
+    expect(await runSql(database, 'SELECT name FROM kysely_migration ORDER BY name')).toEqual(
       Object.keys(migrations).map((name) => ({ name })),
     )
   })
