@@ -680,6 +680,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/event-definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List event definitions, newest first
+         * @description Returns the current definitions of the workspace by (`created_at`, `definition_id`), newest first.
+         */
+        get: operations["listEventDefinitions"];
+        put?: never;
+        /**
+         * Define an event
+         * @description Defines the events with a name, as revision 1. From then on every new event with this name is checked, in
+         *     whatever journey it happens. Stored events are not touched.
+         *
+         *     With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
+         *     not conform, and which keys sent them.
+         */
+        post: operations["defineEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/event-definitions/{definition_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event definition
+         * @description Returns the current state of a definition, with its newest revision.
+         */
+        get: operations["getEventDefinition"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove an event definition
+         * @description Removes the definition and its revisions. Events with this name are stored without being checked, unless the
+         *     workspace warns about unknown names or rejects them. Stored events are not touched.
+         */
+        delete: operations["removeEventDefinition"];
+        options?: never;
+        head?: never;
+        /**
+         * Update an event definition
+         * @description Replaces the fields that you send and leaves the others unchanged. A different `description` or `variables`
+         *     makes a new [revision](#tag/Event-definitions/Revisions); a breaking one needs `confirm_breaking`.
+         *
+         *     With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
+         *     not conform: try a definition before you set its mode to `enforce`.
+         */
+        patch: operations["updateEventDefinition"];
+        trace?: never;
+    };
+    "/event-definitions/{definition_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the revisions of an event definition, newest first
+         * @description Returns what a definition said over time, by (`created_at`, `revision`), newest first. Each revision says what
+         *     it changed compared with the one before.
+         */
+        get: operations["listEventDefinitionRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/setup/look-up": {
         parameters: {
             query?: never;
@@ -926,6 +1008,8 @@ export interface paths {
          *
          *     `protect_customers` decides whether publishable keys can rename customers and find out who is one; see
          *     [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
+         *
+         *     `unknown_events` decides what happens to events without a [definition](#tag/Event-definitions).
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -1929,6 +2013,269 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Event definition identifier
+         * @description Assigned by Cairn; opaque, never reused.
+         */
+        DefinitionId: string;
+        /**
+         * Mode of an event definition
+         * @description What happens to a new event that does not conform: nothing with `off`; with `warn` it is stored, and the reply
+         *     has `warnings`; with `enforce` it is rejected with 409 `event_not_as_defined`.
+         * @enum {string}
+         */
+        DefinitionMode: "off" | "warn" | "enforce";
+        /**
+         * Description of an event
+         * @description For the people who send and read these events. Can be empty; 2,000 characters are a page of text.
+         */
+        DefinitionDescription: string;
+        /**
+         * Type of a value
+         * @description A type of JSON; an `integer` is a number without a fraction.
+         * @enum {string}
+         */
+        DefinedType: "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
+        /**
+         * Defined value
+         * @description What a value can be, in a part of JSON Schema (2020-12); every keyword means what it means there. Keywords apply
+         *     to the types that they describe, and `type` must include one of those.
+         */
+        DefinedValue: {
+            /** @description The type of the value, or the types that it can have. Absent, it can have any. */
+            type?: string | components["schemas"]["DefinedType"][];
+            /** @description A short name for people. */
+            title?: string;
+            /** @description What the value means, for people. */
+            description?: string;
+            /** @description Whether senders should stop using it. */
+            deprecated?: boolean;
+            /** @description The fields of an object, by name. */
+            properties?: {
+                [key: string]: components["schemas"]["DefinedValue"];
+            };
+            /** @description Which of the `properties` an object must have. */
+            required?: components["schemas"]["Name"][];
+            /** @description Whether an object can have fields that are not in `properties`. Absent, it can. */
+            additionalProperties?: boolean;
+            /** @description What each item of an array can be. */
+            items?: components["schemas"]["DefinedValue"];
+            /** @description The only values. */
+            enum?: (string | number | boolean | null)[];
+            /** @description Minimum number of characters of a string. */
+            minLength?: components["schemas"]["DefinedLength"];
+            /** @description Maximum number of characters of a string. */
+            maxLength?: components["schemas"]["DefinedLength"];
+            /** @description The smallest number. */
+            minimum?: number;
+            /** @description The largest number. */
+            maximum?: number;
+            /** @description Minimum number of items of an array. */
+            minItems?: components["schemas"]["DefinedLength"];
+            /** @description Maximum number of items of an array. */
+            maxItems?: components["schemas"]["DefinedLength"];
+            /**
+             * @description The format of a string.
+             * @enum {string}
+             */
+            format?: "date-time" | "date" | "email" | "uuid" | "uri";
+        };
+        /**
+         * Length
+         * Format: int32
+         * @description A number of characters or items.
+         */
+        DefinedLength: number;
+        /**
+         * Defined variables
+         * @description What the `custom_variables` of an event can be: a value of type `object`. At most 16 KiB as JSON, 300 values,
+         *     and 5 levels of nesting.
+         */
+        DefinedVariables: components["schemas"]["DefinedValue"];
+        /**
+         * Event definition creation
+         * @description An event to define.
+         */
+        EventDefinitionCreation: {
+            /** @description The name of the events, as their senders spell it. */
+            event_id: components["schemas"]["Name"];
+            description?: components["schemas"]["DefinitionDescription"];
+            /** @description Absent, it is `warn`. */
+            mode?: components["schemas"]["DefinitionMode"];
+            /** @description Absent, they can be any object. */
+            variables?: components["schemas"]["DefinedVariables"];
+        };
+        /**
+         * Event definition update
+         * @description The fields of a definition to replace; at least one.
+         */
+        EventDefinitionUpdate: {
+            description?: components["schemas"]["DefinitionDescription"];
+            mode?: components["schemas"]["DefinitionMode"];
+            variables?: components["schemas"]["DefinedVariables"];
+            /**
+             * Format: date-time
+             * @description Until when events that conform to the revision before are accepted too, whatever the mode; null ends it. A
+             *     new revision sets it to null unless you send it.
+             */
+            previous_accepted_until?: string | null;
+            /** @description True to make a breaking change; without it such a change gets 409 `breaking_definition`. */
+            confirm_breaking?: boolean;
+        };
+        /**
+         * Event definition
+         * @description What the events with a name look like, as its newest revision says.
+         */
+        EventDefinition: {
+            definition_id: components["schemas"]["DefinitionId"];
+            /** @description The name of the events. */
+            event_id: components["schemas"]["Name"];
+            revision: components["schemas"]["RevisionNumber"];
+            description: components["schemas"]["DefinitionDescription"];
+            mode: components["schemas"]["DefinitionMode"];
+            variables: components["schemas"]["DefinedVariables"];
+            /**
+             * Format: date-time
+             * @description Until when the revision before is accepted too; null if it is not.
+             */
+            previous_accepted_until: string | null;
+            created_at: components["schemas"]["StoredInstant"];
+            updated_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Number of a revision
+         * Format: int32
+         * @description Revisions are numbered from 1 and never change.
+         */
+        RevisionNumber: number;
+        /**
+         * Page of event definitions
+         * @description One page of a list of event definitions.
+         */
+        EventDefinitionPage: {
+            /** @description The definitions, in the order of the list. */
+            data: components["schemas"]["EventDefinition"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Verdict on a change
+         * @description `none`: nothing that events must fulfil has changed. `additive`: it concerns nobody who follows the revision
+         *     before. `breaking`: it may concern them; see [Revisions](#tag/Event-definitions/Revisions).
+         * @enum {string}
+         */
+        DefinitionVerdict: "none" | "additive" | "breaking";
+        /**
+         * Difference of two revisions
+         * @description One difference between a revision and the one before.
+         */
+        DefinitionDifference: {
+            /** @description JSON Pointer (RFC 6901) to the value within `custom_variables`; items of an array are `-`. */
+            pointer: string;
+            /**
+             * @description What has changed. More may be added.
+             * @enum {string}
+             */
+            change: "added" | "removed" | "required" | "optional" | "types" | "values" | "bounds" | "format" | "closed" | "opened";
+            senders: components["schemas"]["DefinitionVerdict"];
+            readers: components["schemas"]["DefinitionVerdict"];
+            /** @description The change in words. */
+            detail: string;
+        };
+        /**
+         * Differences of two revisions
+         * @description The first 100 differences of two revisions, breaking ones first.
+         */
+        DefinitionDifferences: components["schemas"]["DefinitionDifference"][];
+        /**
+         * Changed event definition
+         * @description A definition after a change, and what the change means.
+         */
+        EventDefinitionChange: {
+            definition: components["schemas"]["EventDefinition"];
+            /** @description For programs that send these events. */
+            senders: components["schemas"]["DefinitionVerdict"];
+            /** @description For programs that read them. */
+            readers: components["schemas"]["DefinitionVerdict"];
+            changes: components["schemas"]["DefinitionDifferences"];
+            /** @description The definition tried on stored events; only after a dry run. */
+            trial?: components["schemas"]["DefinitionTrial"];
+            dry_run?: components["schemas"]["DryRunMark"];
+        };
+        /**
+         * Trial of a definition
+         * @description The latest stored events with the name, checked against the definition: up to 1,000, fewer if they are large or
+         *     hard to find.
+         */
+        DefinitionTrial: {
+            /** @description How many events were checked. */
+            examined: components["schemas"]["TrialCount"];
+            /** @description How many of them do not conform. */
+            not_conforming: components["schemas"]["TrialCount"];
+            /** @description The keys that sent those, most first; up to 20. */
+            by_key: {
+                /** @description The key; null for events stored before Cairn recorded keys. */
+                key_id: string | null;
+                /** @description How many events. */
+                events: components["schemas"]["TrialCount"];
+            }[];
+            /** @description What is wrong with them, most first; up to 20. */
+            violations: {
+                code: components["schemas"]["ViolationCode"];
+                /** @description JSON Pointer (RFC 6901) into the event. */
+                pointer: string;
+                /** @description What the definition says. */
+                expected: string;
+                /** @description How many events. */
+                events: components["schemas"]["TrialCount"];
+            }[];
+        };
+        /**
+         * Number of events
+         * Format: int32
+         * @description A number of events that a trial examined.
+         */
+        TrialCount: number;
+        /**
+         * Violation code
+         * @description How an event differs from its definition. More may be added.
+         * @enum {string}
+         */
+        ViolationCode: "missing" | "unexpected" | "wrong_type" | "not_in_enum" | "out_of_bounds" | "wrong_format" | "unknown_event";
+        /**
+         * Revision of an event definition
+         * @description What a definition said at a time. It never changes.
+         */
+        EventDefinitionRevision: {
+            revision: components["schemas"]["RevisionNumber"];
+            description: components["schemas"]["DefinitionDescription"];
+            variables: components["schemas"]["DefinedVariables"];
+            created_at: components["schemas"]["StoredInstant"];
+            /** @description For programs that send these events. */
+            senders: components["schemas"]["DefinitionVerdict"];
+            /** @description For programs that read them. */
+            readers: components["schemas"]["DefinitionVerdict"];
+            changes: components["schemas"]["DefinitionDifferences"];
+        };
+        /**
+         * Revisions of an event definition
+         * @description Some revisions of a definition, newest first.
+         */
+        EventDefinitionRevisions: {
+            /** @description The revisions. */
+            data: components["schemas"]["EventDefinitionRevision"][];
+            /**
+             * Format: int32
+             * @description The `before` of the next page; null if these were the last.
+             */
+            next_before: number | null;
+        };
+        /**
+         * Events without a definition
+         * @description What happens to a new event whose name has no definition: nothing with `allow` (the default); with `warn` it is
+         *     stored, and the reply has `warnings`; with `reject` it gets 409 `unknown_event`.
+         * @enum {string}
+         */
+        UnknownEvents: "allow" | "warn" | "reject";
+        /**
          * Duration
          * Format: duration
          * @description An ISO 8601 duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length and
@@ -2635,6 +2982,7 @@ export interface components {
             name?: components["schemas"]["Name"];
             retention_days?: components["schemas"]["RetentionDays"];
             protect_customers?: components["schemas"]["ProtectCustomers"];
+            unknown_events?: components["schemas"]["UnknownEvents"];
         };
         /**
          * Protection of customers
@@ -2654,6 +3002,7 @@ export interface components {
             retention_days: components["schemas"]["RetentionDays"];
             events_since: components["schemas"]["EventsSince"];
             protect_customers: components["schemas"]["ProtectCustomers"];
+            unknown_events: components["schemas"]["UnknownEvents"];
         };
         /**
          * Status of a workspace
@@ -2965,13 +3314,13 @@ export interface components {
          * @description The subject of an entry. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers" | "exports";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "event_definitions" | "refusals" | "customers" | "exports";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_unknown_events_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "event_defined" | "event_definition_updated" | "event_definition_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -2993,10 +3342,10 @@ export interface components {
          */
         AuditSubject: {
             /**
-             * @description The kind of object.
+             * @description The kind of object. More may be added.
              * @enum {string}
              */
-            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer";
+            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer" | "event_definition";
             /** @description Its identifier. */
             id: string;
             /**
@@ -3039,7 +3388,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -3048,8 +3397,8 @@ export interface components {
             /** @description What to change. */
             detail: string;
             /**
-             * @description JSON Pointer (RFC 6901) into the body; for a missing or unknown field, that of the field. Truncated at this
-             *     length.
+             * @description JSON Pointer (RFC 6901) into the body, with `breaking_definition` into `custom_variables`; for a missing or
+             *     unknown field, that of the field. Truncated at this length.
              */
             pointer?: string;
             /** @description The name of the query or path parameter. */
@@ -3078,8 +3427,8 @@ export interface components {
             /** @description The same as the header `X-Request-Id`; include it when you ask for help. */
             request_id: string;
             /**
-             * @description With 400, every fault. If there are more than 100, or fewer with long pointers, the first that were
-             *     found.
+             * @description With 400, every fault; with `invalid_definition` and `breaking_definition`, every reason. If there are more
+             *     than 100, or fewer with long pointers, the first that were found.
              */
             errors?: components["schemas"]["Fault"][];
             /**
@@ -3422,6 +3771,42 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The event definition does not exist in this workspace. */
+        DefinitionNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The name has a definition, the definition contradicts itself, or there are too many. */
+        DefinitionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The definition contradicts itself, the change is breaking and not confirmed, or there are too many revisions. */
+        DefinitionChangeRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The span has more periods than one reply can have. */
         TooManyPeriods: {
             headers: {
@@ -3619,6 +4004,11 @@ export interface components {
          * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
          */
         JourneyIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description The event definition.
+         * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+         */
+        DefinitionIdParameter: components["schemas"]["Reference"];
         /**
          * @description The refusal.
          * @example rfs_01jd3zg8w4z7c0f3j6m9q2t5x8
@@ -5801,6 +6191,334 @@ export interface operations {
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["WindowMissing"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventDefinitions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the definition of the events with this name.
+                 * @example plan_chosen
+                 */
+                event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of definitions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinitionPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    defineEvent: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The definition. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventDefinitionCreation"];
+            };
+        };
+        responses: {
+            /** @description What the dry run found. Nothing was stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinitionChange"];
+                };
+            };
+            /** @description The definition is stored, and new events are checked against it within a second. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinitionChange"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["DefinitionRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEventDefinition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The event definition.
+                 * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+                 */
+                definition_id: components["parameters"]["DefinitionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definition. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinition"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["DefinitionNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeEventDefinition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The event definition.
+                 * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+                 */
+                definition_id: components["parameters"]["DefinitionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definition is removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["DefinitionNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateEventDefinition: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
+                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
+                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The event definition.
+                 * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+                 */
+                definition_id: components["parameters"]["DefinitionIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to replace. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventDefinitionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The definition with its new values, or what the dry run found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinitionChange"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["DefinitionNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["DefinitionChangeRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventDefinitionRevisions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only revisions below this number; the `next_before` of the previous page.
+                 * @example 3
+                 */
+                before?: number;
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The event definition.
+                 * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+                 */
+                definition_id: components["parameters"]["DefinitionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Up to 20 revisions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDefinitionRevisions"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["DefinitionNotFound"];
+            408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

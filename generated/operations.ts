@@ -306,6 +306,52 @@ export const operationPaths = {
    */
   listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
   /**
+   * List event definitions, newest first
+   *
+   * Returns the current definitions of the workspace by (`created_at`, `definition_id`), newest first.
+   */
+  listEventDefinitions: ['GET', '/event-definitions'],
+  /**
+   * Define an event
+   *
+   * Defines the events with a name, as revision 1. From then on every new event with this name is checked, in
+   * whatever journey it happens. Stored events are not touched.
+   *
+   * With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
+   * not conform, and which keys sent them.
+   */
+  defineEvent: ['POST', '/event-definitions'],
+  /**
+   * Get an event definition
+   *
+   * Returns the current state of a definition, with its newest revision.
+   */
+  getEventDefinition: ['GET', '/event-definitions/{definition_id}'],
+  /**
+   * Update an event definition
+   *
+   * Replaces the fields that you send and leaves the others unchanged. A different `description` or `variables`
+   * makes a new [revision](#tag/Event-definitions/Revisions); a breaking one needs `confirm_breaking`.
+   *
+   * With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
+   * not conform: try a definition before you set its mode to `enforce`.
+   */
+  updateEventDefinition: ['PATCH', '/event-definitions/{definition_id}'],
+  /**
+   * Remove an event definition
+   *
+   * Removes the definition and its revisions. Events with this name are stored without being checked, unless the
+   * workspace warns about unknown names or rejects them. Stored events are not touched.
+   */
+  removeEventDefinition: ['DELETE', '/event-definitions/{definition_id}'],
+  /**
+   * List the revisions of an event definition, newest first
+   *
+   * Returns what a definition said over time, by (`created_at`, `revision`), newest first. Each revision says what
+   * it changed compared with the one before.
+   */
+  listEventDefinitionRevisions: ['GET', '/event-definitions/{definition_id}/revisions'],
+  /**
    * Preview what a retention period would remove
    *
    * Returns how many events would be removed if the workspace, or one of its journeys, had this retention period
@@ -463,6 +509,8 @@ export const personOperationPaths = {
    *
    * `protect_customers` decides whether publishable keys can rename customers and find out who is one; see
    * [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
+   *
+   * `unknown_events` decides what happens to events without a [definition](#tag/Event-definitions).
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**

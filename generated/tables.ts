@@ -55,6 +55,26 @@ export interface Erasures {
   workspace_id: string;
 }
 
+export interface EventDefinitionRevisions {
+  created_ms: number;
+  definition_id: string;
+  description: string;
+  revision: number;
+  variables: string;
+  workspace_id: string;
+}
+
+export interface EventDefinitions {
+  created_ms: number;
+  definition_id: string;
+  event_id: string;
+  mode: string;
+  previous_until_ms: number | null;
+  revision: number;
+  updated_ms: number;
+  workspace_id: string;
+}
+
 export interface Invitations {
   created_ms: number;
   digest: string;
@@ -162,6 +182,7 @@ export interface Workspaces {
   protect_customers: Generated<number>;
   removed_ms: number | null;
   retention_days: number | null;
+  unknown_events: Generated<string>;
   workspace_id: string;
 }
 
@@ -170,6 +191,8 @@ export interface DB {
   customer_words: CustomerWords;
   customers: Customers;
   erasures: Erasures;
+  event_definition_revisions: EventDefinitionRevisions;
+  event_definitions: EventDefinitions;
   invitations: Invitations;
   journeys: Journeys;
   members: Members;

@@ -130,6 +130,11 @@ export const problems = {
     detail:
       'Use the refusal_id of a listed request; requests are kept for some days, and the oldest are removed first.',
   },
+  definition_not_found: {
+    status: 404,
+    title: 'The event definition does not exist',
+    detail: 'Check the definition_id. listEventDefinitions returns all definitions of the workspace.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The path does not support this method',
@@ -179,6 +184,27 @@ export const problems = {
     status: 409,
     title: 'Two steps have the same event_id',
     detail: 'Give each step a different event_id.',
+  },
+  event_already_defined: {
+    status: 409,
+    title: 'The event is already defined',
+    detail: 'Change its definition with updateEventDefinition. listEventDefinitions returns it by event_id.',
+  },
+  invalid_definition: {
+    status: 409,
+    title: 'The definition contradicts itself or is too large',
+    detail: 'Change what errors says.',
+  },
+  breaking_definition: {
+    status: 409,
+    title: 'The change is breaking',
+    detail: 'Read errors, and send confirm_breaking with true if you want it.',
+  },
+  definition_limit: {
+    status: 409,
+    title: 'The workspace has too many event definitions',
+    detail:
+      'Remove definitions that are not used. A workspace has at most 1000 of them, with 4 MiB, and 1000 revisions of each.',
   },
   window_missing: {
     status: 409,
@@ -355,7 +381,7 @@ export function areEnough(faults: readonly Fault[]): boolean {
 export type ProblemOptions = {
   /** What to change in this case; by default the text in the table. It never contains anything that the caller sent. */
   detail?: string
-  /** The faults of a request that is rejected with 400. */
+  /** The faults of a request that is rejected with 400, or the reasons of another rejection that has several. */
   faults?: readonly Fault[]
   /** Headers of the response, for example `Allow`. */
   headers?: Readonly<Record<string, string>>

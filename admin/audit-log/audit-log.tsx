@@ -23,6 +23,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'members', label: 'Members and invitations' },
   { value: 'service_keys', label: 'Service keys' },
   { value: 'journeys', label: 'Journeys' },
+  { value: 'event_definitions', label: 'Event definitions' },
   { value: 'refusals', label: 'Rejected requests' },
   { value: 'customers', label: 'Customers' },
   { value: 'exports', label: 'Exports' },

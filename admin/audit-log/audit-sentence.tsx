@@ -52,6 +52,8 @@ function predicate(entry: Entry): ReactNode {
       return 'changed the event retention'
     case 'workspace_protection_changed':
       return after?.protect_customers ? 'turned on customer protection' : 'turned off customer protection'
+    case 'workspace_unknown_events_changed':
+      return <>changed what happens to events without a definition</>
     case 'workspace_archived':
       return 'archived the workspace'
     case 'workspace_restored':
@@ -114,6 +116,12 @@ function predicate(entry: Entry): ReactNode {
       return <>restored the journey {subject}</>
     case 'journey_removed':
       return <>removed the journey {subject}</>
+    case 'event_defined':
+      return <>defined the event {subject}</>
+    case 'event_definition_updated':
+      return <>changed the definition of the event {subject}</>
+    case 'event_definition_removed':
+      return <>removed the definition of the event {subject}</>
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':

@@ -4,6 +4,7 @@ import * as auditLog from './audit-log.ts'
 import * as customerExport from './customer-export.ts'
 import * as customers from './customers.ts'
 import * as erasures from './erasures.ts'
+import * as eventDefinitions from './event-definitions.ts'
 import * as events from './events.ts'
 import * as exports from './exports.ts'
 import * as ingestion from './ingestion.ts'
@@ -26,6 +27,7 @@ export const allOperations: Operations = {
   ...customerExport,
   ...customers,
   ...erasures,
+  ...eventDefinitions,
   ...events,
   ...exports,
   ...ingestion,

@@ -1,3 +1,4 @@
+import type { components } from '../../generated/contract.ts'
 import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
@@ -6,6 +7,8 @@ import * as removals from '../storage/removals/workspace-removals.ts'
 import * as audited from '../storage/tables/audited-changes.ts'
 import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/tables/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
+
+type UnknownEvents = components['schemas']['UnknownEvents']
 
 /** Maximum workspaces that a person may create: each has its own share of the server. */
 const WORKSPACES = 20
@@ -33,7 +36,7 @@ export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, {
 }
 
 export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceId, body }, context) => {
-  const { name, retention_days, protect_customers } = body
+  const { name, retention_days, protect_customers, unknown_events } = body
   const author = authorOf(context)
   const workspace = await context.change(async (db, caller) => {
     const isFree = name === undefined || (await audited.renameWorkspace(db, workspaceId, name, author))
@@ -41,6 +44,8 @@ export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceI
     if (retention_days !== undefined) await audited.changeRetention(db, workspaceId, retention_days, author)
     if (protect_customers !== undefined)
       await audited.changeProtection(db, workspaceId, protect_customers, author)
+    if (unknown_events !== undefined)
+      await audited.changeUnknownEvents(db, workspaceId, unknown_events, author)
     return await workspaceOf(db, workspaceId, caller)
   })
   if (retention_days !== undefined) context.storage.removals.begin()
@@ -91,15 +96,14 @@ async function changeArchived(workspaceId: string, isArchived: boolean, context:
 }
 
 async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: string, caller: Caller) {
-  const { archived_ms, events_since_ms, protect_customers, ...workspace } = await findWorkspace(
-    db,
-    workspaceId,
-  )
+  const found = await findWorkspace(db, workspaceId)
+  const { archived_ms, events_since_ms, protect_customers, unknown_events, ...workspace } = found
   return {
     ...workspace,
     status: workspaceStatus(archived_ms),
     events_since: events_since_ms === null ? null : instantText(events_since_ms),
     protect_customers: protect_customers === 1,
+    unknown_events: unknown_events as UnknownEvents,
     role: ownRole(caller),
   }
 }

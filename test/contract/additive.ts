@@ -40,6 +40,8 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const OPEN_ENUMERATIONS = [
   '#/components/schemas/ProblemCode/enum',
   '#/components/schemas/EventProblem/properties/code/enum',
+  '#/components/schemas/AuditArea/enum',
+  '#/components/schemas/AuditAction/enum',
 ]
 
 /** One reason per rule of `redocly diff`. */

@@ -7,28 +7,40 @@ const LONGEST = 300
 /** Any JSON value that the API returns unchanged: no negative zero, which JSON.stringify writes as 0. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)))
 
-/** Generates values that a schema of the contract allows. */
-export function allowed(schema: Schema): Arbitrary<unknown> {
+/**
+ * Generates values that a schema of the contract allows.
+ * @param outer the references that led here: a schema that contains itself gets an empty object the second time
+ */
+export function allowed(schema: Schema, outer: readonly string[] = []): Arbitrary<unknown> {
+  const { $ref } = schema
+  if ($ref && outer.filter((one) => one === $ref).length > 1) return fc.constant({})
+  const within = $ref ? [...outer, $ref] : outer
   const { type, enum: values, properties, required = [], ...rules } = resolved(schema)
   if (values) return fc.constantFrom(...values)
-  if (Array.isArray(type)) return fc.oneof(...type.map((one) => allowed({ ...resolved(schema), type: one })))
+  if (Array.isArray(type)) {
+    return fc.oneof(...type.map((one) => allowed({ ...resolved(schema), type: one }, within)))
+  }
   switch (type) {
     case 'string':
       return stringOf(rules)
     case 'integer':
       return fc.integer({ min: rules.minimum ?? -1e6, max: rules.maximum ?? 1e6 })
+    case 'number':
+      return fc.double({ min: -1e9, max: 1e9, noNaN: true }).map((value) => value || 0)
     case 'boolean':
       return fc.boolean()
     case 'null':
       return fc.constant(null)
     case 'array':
-      return fc.array(allowed(rules.items ?? {}), {
-        minLength: rules.minItems ?? 0,
-        maxLength: Math.min(rules.maxItems ?? 4, 4),
-      })
+      return fc
+        .array(allowed(rules.items ?? {}, within), {
+          minLength: rules.minItems ?? 0,
+          maxLength: Math.min(rules.maxItems ?? 4, 4),
+        })
+        .map((items) => (rules.uniqueItems ? [...new Set(items)] : items))
     case 'object': {
-      if (!properties) return fc.dictionary(fc.string(), json, { maxKeys: 6 })
-      const fields = Object.entries(properties).map(([name, field]) => [name, allowed(field)])
+      if (!properties) return dictionaryOf(rules, within)
+      const fields = Object.entries(properties).map(([name, field]) => [name, allowed(field, within)])
       const record = fc.record<Record<string, unknown>>(Object.fromEntries(fields), {
         requiredKeys: required,
       })
@@ -37,6 +49,18 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
     default:
       throw new Error(`No values are known for a schema of type ${type}`)
   }
+}
+
+/** Generates objects with any names, or with those that `propertyNames` allows. */
+function dictionaryOf(
+  { additionalProperties, propertyNames }: Schema,
+  outer: readonly string[],
+): Arbitrary<unknown> {
+  const names = propertyNames
+    ? (allowed({ type: 'string', ...propertyNames }) as Arbitrary<string>)
+    : fc.string()
+  const values = typeof additionalProperties === 'object' ? allowed(additionalProperties, outer) : json
+  return fc.dictionary(names, values, { maxKeys: 6 })
 }
 
 /** Cached by pattern: building a generator takes much longer than drawing a text from it. */

@@ -116,6 +116,11 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
     const [journey = ''] = text.match(/jrn_[0-9a-z]{26}/) ?? []
     if (!names.has(id)) names.set(id, await newCustomer(place, names.get(journey) ?? ''))
   }
+  for (const id of operation.operationId === 'updateEventDefinition'
+    ? (text.match(/def_01[0-9a-z]{24}/) ?? [])
+    : []) {
+    names.set(id, await exampleDefinition(place))
+  }
   for (const name of ['client_customer_id', 'message_id']) {
     for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
       names.set(value, randomUUID())
@@ -209,6 +214,18 @@ async function exampleJourney(place: Place): Promise<string> {
     body: JSON.stringify(create?.body?.examples.with_steps?.value),
   })
   return journey_id
+}
+
+/** Defines the event of the examples of other operations. */
+async function exampleDefinition(place: Place): Promise<string> {
+  const define = operations.find(({ operationId }) => operationId === 'defineEvent')
+  const reply = await target.send({
+    method: 'POST',
+    path: '/event-definitions',
+    headers: { ...place.headers.key, 'content-type': 'application/json' },
+    body: JSON.stringify(define?.body?.examples.typed?.value),
+  })
+  return (await reply.json()).definition.definition_id
 }
 
 describe('every example fits its schema', () => {

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
+import type { Transaction } from '../../server/storage/database.ts'
+import { insertDefinition } from '../../server/storage/tables/event-definitions.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
 import {
   type ContractOperation,
@@ -25,6 +27,7 @@ import {
   isInside,
   namedBy,
   namesFor,
+  newDefinition,
   newInvitation,
   newJourney,
   newKey,
@@ -63,6 +66,10 @@ const requestCauses: Record<string, Cause> = {
     const step = { event_id: 'signed_up', name: 'Signed up' }
     return { body: JSON.stringify({ name: 'Renewal', steps: [step, step] }) }
   },
+  invalid_definition: async ({ operationId }) => {
+    const name = operationId === 'defineEvent' ? { event_id: 'signed_up' } : {}
+    return { body: JSON.stringify({ ...name, variables: { type: 'string' } }) }
+  },
   window_missing: async () => ({ query: '?standing=waiting' }),
   too_many_periods: async ({ operationId }) => ({
     query:
@@ -82,6 +89,16 @@ const outsideCauses: Record<string, Cause> = {
     return isInQuery ? { query: `?retention_days=1&journey_id=${UNKNOWN}` } : await nothingIsKnown(operation)
   },
   refusal_not_found: nothingIsKnown,
+  definition_not_found: nothingIsKnown,
+  event_already_defined: async (_operation, _caller, place) => {
+    const body = JSON.stringify({ event_id: 'signed_up' })
+    const headers = { ...place.headers.key, 'content-type': 'application/json' }
+    await place.send({ method: 'POST', path: '/event-definitions', headers, body })
+    return { body }
+  },
+  breaking_definition: async () => ({
+    body: JSON.stringify({ variables: { type: 'object', additionalProperties: false } }),
+  }),
   customer_not_found: async () => ({ names: { customer_id: UNKNOWN } }),
   link_not_found: nothingIsKnown,
   customer_not_in_journey: async (operation, _caller, place) => {
@@ -210,6 +227,16 @@ const insideCauses: Record<string, InsideCause> = {
     await place.send({ method: 'POST', path, headers: place.headers.person ?? {} })
     return { names: { key_id } }
   },
+  definition_limit: async ({ operationId }, _caller, place, { cairn, workspace }) => {
+    const { workspace_id } = workspace
+    if (operationId === 'defineEvent') {
+      await inStore(cairn.databaseUrl, (db) => fillDefinitions(db, workspace_id))
+      return {}
+    }
+    const definition_id = await newDefinition(place)
+    await inStore(cairn.databaseUrl, (db) => renumberRevision(db, workspace_id, definition_id))
+    return { names: { definition_id }, body: JSON.stringify({ description: 'One more' }) }
+  },
   origins_for_secret_key: async (operation, _caller, place) => {
     const { key_id } = await newKey(place, { kind: 'secret' })
     const isNew = operation.operationId === 'createServiceKey'
@@ -229,6 +256,36 @@ const insideCauses: Record<string, InsideCause> = {
     const key = { ...(isNew && { kind: 'secret', name: 'Website' }) }
     return { body: JSON.stringify({ ...key, expires_at: '2020-01-01T00:00:00Z' }) }
   },
+}
+
+/** Writes as many definitions as a workspace can have. */
+async function fillDefinitions(db: Transaction, workspace_id: string) {
+  const now_ms = Date.now()
+  for (let count = 0; count < 1000; count += 1) {
+    await insertDefinition(db, workspace_id, {
+      definition_id: newId('def'),
+      event_id: `event ${count}`,
+      revision: 1,
+      description: '',
+      mode: 'off',
+      variables: { type: 'object' },
+      previous_until_ms: null,
+      created_ms: now_ms,
+      updated_ms: now_ms,
+    })
+  }
+}
+
+/** Gives a definition's only revision the last number that it can have. */
+async function renumberRevision(db: Transaction, workspace_id: string, definition_id: string) {
+  for (const table of ['event_definitions', 'event_definition_revisions'] as const) {
+    await db
+      .updateTable(table)
+      .set({ revision: 1000 })
+      .where('workspace_id', '=', workspace_id)
+      .where('definition_id', '=', definition_id)
+      .execute()
+  }
 }
 
 /** What a signed-in person without a key reads. */

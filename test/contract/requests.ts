@@ -148,10 +148,13 @@ export function namedBy({ parameters, body }: ContractOperation): string[] {
   return Object.keys(makers).filter((name) => fields.has(name))
 }
 
-function fieldsOf(schema: Schema): string[] {
+/** @param outer the references that led here: a schema may contain itself */
+function fieldsOf(schema: Schema, outer: readonly string[] = []): string[] {
+  if (schema.$ref && outer.includes(schema.$ref)) return []
+  const within = schema.$ref ? [...outer, schema.$ref] : outer
   const { properties = {}, items } = resolved(schema)
-  if (items) return fieldsOf(items)
-  return Object.entries(properties).flatMap(([name, field]) => [name, ...fieldsOf(field)])
+  if (items) return fieldsOf(items, within)
+  return Object.entries(properties).flatMap(([name, field]) => [name, ...fieldsOf(field, within)])
 }
 
 type Maker = (place: Place, operation: ContractOperation, names: Names) => Promise<string | undefined>
@@ -164,6 +167,7 @@ const makers: Record<string, Maker> = {
     return await newCustomer(place, journey_id ?? (await newJourney(place)))
   },
   refusal_id: newRefusal,
+  definition_id: newDefinition,
   person_id: async ({ inside }) =>
     inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
   session_id: async (place) => place.inside && (await newSession(place.inside)),
@@ -227,6 +231,18 @@ async function newRefusal({ send, headers }: Place): Promise<string> {
   await send({ method: 'POST', path: '/events/create', headers: sent, body })
   const listed = await send({ method: 'GET', path: '/refusals?limit=1', headers: key })
   return (await listed.json()).data[0].refusal_id
+}
+
+/** Defines an event. */
+export async function newDefinition(place: Place): Promise<string> {
+  const body = { event_id: `Contract test ${randomUUID()}` }
+  const { definition } = await made<{ definition: { definition_id: string } }>(
+    place,
+    'POST /event-definitions',
+    'key',
+    body,
+  )
+  return definition.definition_id
 }
 
 /** Creates a service key. */
@@ -309,6 +325,8 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     createJourney: { name: 'Renewal' },
     updateJourney: { name: 'Renewal' },
     removeJourney: { name: ARCHIVED },
+    defineEvent: { event_id: randomUUID() },
+    updateEventDefinition: { mode: 'off' },
     findSetupLink: { token },
     setUp: { token, name: 'Ada', email, password, workspace_name: randomUUID() },
     signIn: { email, password },

@@ -20,6 +20,12 @@ async function exported(answer: Promise<{ data?: ReadableStream | undefined }>):
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '').end
 }
 
+/** Defines an event in a workspace. */
+async function defined({ client }: Workspace): Promise<{ definition_id: string }> {
+  const { data } = await client.defineEvent({ body: { event_id: 'plan_chosen' } })
+  return { definition_id: data?.definition.definition_id ?? '' }
+}
+
 /** The response of each operation when one workspace's key asks for something that belongs to another. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
@@ -59,6 +65,43 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
   restoreJourney: [
     'journey_not_found',
     ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
+  ],
+  listEventDefinitions: [
+    [0, 0],
+    async ({ client }, { workspace }) => {
+      await defined(workspace)
+      return [
+        own(await client.listEventDefinitions()),
+        own(await client.listEventDefinitions({ query: { event_id: 'plan_chosen' } })),
+      ]
+    },
+  ],
+  // The name is free here.
+  defineEvent: [
+    201,
+    async ({ client }, { workspace }) => {
+      await defined(workspace)
+      return (await client.defineEvent({ body: { event_id: 'plan_chosen' } })).response.status
+    },
+  ],
+  getEventDefinition: [
+    'definition_not_found',
+    async ({ client }, { workspace }) => code(client.getEventDefinition({ path: await defined(workspace) })),
+  ],
+  updateEventDefinition: [
+    'definition_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.updateEventDefinition({ path: await defined(workspace), body: { mode: 'off' } })),
+  ],
+  removeEventDefinition: [
+    'definition_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.removeEventDefinition({ path: await defined(workspace) })),
+  ],
+  listEventDefinitionRevisions: [
+    'definition_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.listEventDefinitionRevisions({ path: await defined(workspace) })),
   ],
   getRetentionPreview: [
     'journey_not_found',

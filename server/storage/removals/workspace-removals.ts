@@ -11,7 +11,13 @@ import { insertRemoval, type Removal } from './removals.ts'
 const AT_ONCE = ['members', 'invitations', 'setup_links', 'service_keys', 'removals'] as const
 
 /** Removed after events, journeys and enrolments. */
-const BEHIND = ['customer_words', 'erasures', 'audit_log'] as const satisfies SharedTable[]
+const BEHIND = [
+  'customer_words',
+  'erasures',
+  'event_definition_revisions',
+  'event_definitions',
+  'audit_log',
+] as const satisfies SharedTable[]
 
 /** Maximum rows per transaction, and maximum journeys removed at a time. */
 const ROWS_AT_ONCE = 500

@@ -16,6 +16,7 @@ import {
   updateArchived,
   updateProtection,
   updateRetention,
+  updateUnknownEvents,
   updateWorkspaceName,
   workspaceName,
 } from './workspaces.ts'
@@ -92,6 +93,25 @@ export async function changeProtection(
     subject,
     ...changes,
   })
+}
+
+/** Sets what happens to events without a definition. Does nothing if unchanged. */
+export async function changeUnknownEvents(
+  db: Transaction<DB>,
+  workspaceId: string,
+  unknown_events: components['schemas']['UnknownEvents'],
+  author: Authorship,
+): Promise<void> {
+  const { name, ...before } = await findWorkspace(db, workspaceId)
+  const changes = changedFields(
+    { unknown_events: before.unknown_events as typeof unknown_events },
+    { unknown_events },
+  )
+  if (!changes) return
+  await updateUnknownEvents(db, workspaceId, unknown_events)
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  const entry = { action: 'workspace_unknown_events_changed', subject, ...changes } as const
+  await insertAuditEntry(db, workspaceId, author, entry)
 }
 
 /** Archives a workspace, or restores it; does nothing if it is already in that state. */

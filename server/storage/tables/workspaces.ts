@@ -4,6 +4,8 @@ import type { DB } from '../../../generated/tables.ts'
 import { newErasureSecret } from '../../domain/own-digest.ts'
 import type { ReadingDatabase } from '../database.ts'
 
+type UnknownEvents = components['schemas']['UnknownEvents']
+
 /** Creates a workspace; false if one with that name exists. */
 export async function insertWorkspace(
   db: Transaction<DB>,
@@ -34,8 +36,18 @@ export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
   return await db
     .selectFrom('workspaces')
     .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms', 'protect_customers'])
+    .select('unknown_events')
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow()
+}
+
+/** Sets what happens to events without a definition. */
+export async function updateUnknownEvents(
+  db: Transaction<DB>,
+  workspaceId: string,
+  unknown_events: UnknownEvents,
+): Promise<void> {
+  await db.updateTable('workspaces').set({ unknown_events }).where('workspace_id', '=', workspaceId).execute()
 }
 
 /** Sets customer protection: publishable keys can neither rename customers nor learn who is one. */

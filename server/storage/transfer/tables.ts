@@ -17,6 +17,8 @@ export const sharedKeys = {
   audit_log: ['workspace_id', 'entry_id'],
   removals: ['workspace_id', 'removal_id'],
   erasures: ['workspace_id', 'customer_id'],
+  event_definitions: ['workspace_id', 'definition_id'],
+  event_definition_revisions: ['workspace_id', 'definition_id', 'revision'],
 } as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
 
 export type SharedTable = keyof typeof sharedKeys

@@ -18,4 +18,5 @@ export const migrations: Migrations = {
   '0014-taken-arrivals': () => import('./0014-taken-arrivals.ts'),
   '0015-protected-customers': () => import('./0015-protected-customers.ts'),
   '0016-partition-functions': () => import('./0016-partition-functions.ts'),
+  '0017-event-definitions': () => import('./0017-event-definitions.ts'),
 }

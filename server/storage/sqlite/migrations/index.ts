@@ -21,4 +21,5 @@ export const migrations: Migrations = {
   '0017-workspace-removals': () => import('./0017-workspace-removals.ts'),
   '0018-kept-ids': () => import('./0018-kept-ids.ts'),
   '0019-protected-customers': () => import('./0019-protected-customers.ts'),
+  '0020-event-definitions': () => import('./0020-event-definitions.ts'),
 }
