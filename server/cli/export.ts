@@ -76,8 +76,8 @@ one of them.
 Erasures list the customers that were erased, so that you can remove their data from other files. With --since, only the
 erasures since that file.
 
-A workspace is exported to a folder: journeys, customers, enrolments and events. cairn import FOLDER creates another
-workspace from it.
+A workspace is exported to a folder: journeys, event definitions, customers, enrolments and events. cairn import FOLDER
+creates another workspace from it.
 
 Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`

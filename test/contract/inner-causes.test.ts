@@ -118,7 +118,16 @@ describe.each([
   [
     'a key',
     ['key'],
-    ['events', 'event_counts', 'enrolments', 'customers', 'journeys', 'refusals', 'erasures'],
+    [
+      'events',
+      'event_counts',
+      'enrolments',
+      'customers',
+      'journeys',
+      'refusals',
+      'erasures',
+      'event_definitions',
+    ],
   ],
   ['a page', ['person'], TABLES_OF_PAGES],
   ['a visitor', ['nobody'], TABLES_OF_PAGES],

@@ -10,6 +10,7 @@ export const WORKSPACE_FILES = {
   events: 'events.ndjson',
   customers: 'customers.ndjson',
   enrolments: 'enrolments.ndjson',
+  definitions: 'event-definitions.ndjson',
   journeys: 'journeys.ndjson',
 } as const
 
@@ -20,34 +21,42 @@ const LIMIT = 500
 const LOOK_MS = 200
 
 /**
- * Writes what the lists of events and customers do not contain: the journeys and the enrolments. It runs last, so that
- * these files contain everything that the others refer to.
+ * Writes what the lists of events and customers do not contain: the journeys, the enrolments and the event definitions. It
+ * runs last, so that these files contain everything that the others refer to.
  */
 export async function writeJourneys(client: Client, folder: string, signal: AbortSignal): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
-  const journeys: Schemas['Journey'][] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: LIMIT, ...(cursor && { cursor }) }
-    const page = dataOf(await client.listJourneys({ query, signal }))
-    journeys.push(...page.data)
-    cursor = page.next_cursor
-  }
+  const journeys = await allItems((query) => client.listJourneys({ query, signal }))
+  const definitions = await allItems((query) => client.listEventDefinitions({ query, signal }))
   const enrolments: Enrolment[] = []
   for (const { journey_id } of journeys) {
     await untilCounted(client, journey_id, signal)
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const query = { limit: LIMIT, ...(cursor && { cursor }) }
-      const request = { path: { journey_id }, query, signal }
-      const page = dataOf(await client.listJourneyCustomers(request))
-      for (const { customer_id, client_customer_id, customer_type, customer_name } of page.data) {
-        enrolments.push({ journey_id, customer_id, client_customer_id, customer_type, customer_name })
-      }
-      cursor = page.next_cursor
+    const path = { journey_id }
+    const customers = await allItems((query) => client.listJourneyCustomers({ path, query, signal }))
+    for (const { customer_id, client_customer_id, customer_type, customer_name } of customers) {
+      enrolments.push({ journey_id, customer_id, client_customer_id, customer_type, customer_name })
     }
   }
   // In order of creation.
   write(folder, 'enrolments', enrolments.reverse())
+  write(folder, 'definitions', definitions.reverse())
   write(folder, 'journeys', journeys.reverse())
+}
+
+/** Reads all pages of a list. */
+async function allItems<Item>(
+  read: (query: {
+    limit: number
+    cursor?: string
+  }) => Promise<Reply<{ data: Item[]; next_cursor: string | null }>>,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = dataOf(await read({ limit: LIMIT, ...(cursor && { cursor }) }))
+    items.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return items
 }
 
 /** Waits until every customer initialized so far is in the journey's lists. */
@@ -63,7 +72,7 @@ async function untilCounted(client: Client, journey_id: string, signal: AbortSig
   }
 }
 
-function write(folder: string, list: 'enrolments' | 'journeys', items: readonly object[]) {
+function write(folder: string, list: 'enrolments' | 'definitions' | 'journeys', items: readonly object[]) {
   const lines = [...items, { end: items.length, list }].map((item) => `${JSON.stringify(item)}\n`)
   writePrivateFile(join(folder, WORKSPACE_FILES[list]), lines.join(''))
 }
@@ -73,11 +82,10 @@ export function isWorkspaceFolder(folder: string): boolean {
   return existsSync(join(folder, WORKSPACE_FILES.journeys))
 }
 
+type Reply<Data> = { data?: Data | undefined; error?: Problem | undefined }
+
 /** @throws {CommandFailure} if the server refused the request */
-export function dataOf<Data>(answer: {
-  data?: Data | undefined
-  error?: Problem | undefined
-}): NonNullable<Data> {
+export function dataOf<Data>(answer: Reply<Data>): NonNullable<Data> {
   const { data, error } = answer
   if (data !== undefined && data !== null) return data
   throw new CommandFailure(`refused: ${error?.detail} (${error?.code})`)

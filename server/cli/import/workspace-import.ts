@@ -85,10 +85,11 @@ export class WorkspaceImport {
   }
 
   /**
-   * Finishes an import without refused lines: archives the journeys that were archived, sets their retention, and
-   * records the new identifiers of the customers.
+   * Finishes an import without refused lines: defines the events, archives the journeys that were archived, sets their
+   * retention, and records the new identifiers of the customers.
    */
   async finish(): Promise<void> {
+    await this.#define()
     for await (const journey of this.#items<Schemas['Journey']>('journeys')) {
       const { status, retention_days } = journey
       const path = { journey_id: this.#newJourney(journey.journey_id) }
@@ -105,6 +106,18 @@ export class WorkspaceImport {
       const old = 'customer_id' in customer ? olds.get(keyOf(customer)) : undefined
       if (old === undefined || known.has(old)) continue
       this.#note({ kind: 'customer', old, new: customer.customer_id })
+    }
+  }
+
+  /** Defines the events as their newest revisions say. Events that were stored before may differ. */
+  async #define() {
+    // An export of an earlier version has no definitions.
+    if (!existsSync(join(this.#folder, WORKSPACE_FILES.definitions))) return
+    for await (const definition of this.#items<Schemas['EventDefinition']>('definitions')) {
+      const { event_id, description, mode, variables } = definition
+      const answer = await this.#client.defineEvent({ body: { event_id, description, mode, variables } })
+      // An earlier run may have defined it.
+      if (answer.error?.code !== 'event_already_defined') dataOf(answer)
     }
   }
 
