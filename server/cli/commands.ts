@@ -61,6 +61,10 @@ const commands: Record<string, Listed> = {
     description: 'export a workspace, or its events or customers, through the API',
     load: async () => (await import('./export.ts')).defineExport,
   },
+  plan: {
+    description: 'keep the event definitions of a workspace as a file',
+    load: async () => (await import('./plan.ts')).definePlan,
+  },
 }
 
 /**
@@ -122,6 +126,6 @@ function environmentHelp(): string {
 function exitCodeHelp(): string {
   return (
     'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 already exists, not found or in use,\n' +
-    '            4 partly refused, 130 interrupted.'
+    '            4 partly refused, 5 an additive and 6 a breaking difference, 130 interrupted.'
   )
 }

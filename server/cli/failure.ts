@@ -6,6 +6,10 @@ export const ExitCode = {
   conflict: 3,
   /** The command finished, but the server refused part of the data. */
   refused: 4,
+  /** What was compared differs, and only in what concerns nobody who follows the earlier state. */
+  additive: 5,
+  /** What was compared differs in a breaking way. */
+  breaking: 6,
   /** Interrupted by SIGINT (128 plus the signal number, as shells report it). */
   interrupted: 130,
 } as const

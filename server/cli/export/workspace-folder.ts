@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, Problem, Schemas } from '../../../client/index.ts'
+import type { Client, Schemas } from '../../../client/index.ts'
 import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
-import { CommandFailure } from '../failure.ts'
+import { allItems, dataOf } from '../replies.ts'
 
 /** The files of an exported workspace. Each ends with a line that marks the end. */
 export const WORKSPACE_FILES = {
@@ -17,7 +17,6 @@ export const WORKSPACE_FILES = {
 /** A customer's enrolment in a journey. */
 export type Enrolment = Schemas['CustomerInitialization'] & { customer_id: string }
 
-const LIMIT = 500
 const LOOK_MS = 200
 
 /**
@@ -43,22 +42,6 @@ export async function writeJourneys(client: Client, folder: string, signal: Abor
   write(folder, 'journeys', journeys.reverse())
 }
 
-/** Reads all pages of a list. */
-async function allItems<Item>(
-  read: (query: {
-    limit: number
-    cursor?: string
-  }) => Promise<Reply<{ data: Item[]; next_cursor: string | null }>>,
-): Promise<Item[]> {
-  const items: Item[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = dataOf(await read({ limit: LIMIT, ...(cursor && { cursor }) }))
-    items.push(...page.data)
-    cursor = page.next_cursor
-  }
-  return items
-}
-
 /** Waits until every customer initialized so far is in the journey's lists. */
 async function untilCounted(client: Client, journey_id: string, signal: AbortSignal): Promise<void> {
   let begun_ms: number | undefined
@@ -80,13 +63,4 @@ function write(folder: string, list: 'enrolments' | 'definitions' | 'journeys', 
 /** Whether the folder contains a complete export of a workspace: its journeys are written last. */
 export function isWorkspaceFolder(folder: string): boolean {
   return existsSync(join(folder, WORKSPACE_FILES.journeys))
-}
-
-type Reply<Data> = { data?: Data | undefined; error?: Problem | undefined }
-
-/** @throws {CommandFailure} if the server refused the request */
-export function dataOf<Data>(answer: Reply<Data>): NonNullable<Data> {
-  const { data, error } = answer
-  if (data !== undefined && data !== null) return data
-  throw new CommandFailure(`refused: ${error?.detail} (${error?.code})`)
 }

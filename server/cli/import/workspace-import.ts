@@ -12,8 +12,9 @@ import { Readable } from 'node:stream'
 import type { Client, Schemas } from '../../../client/index.ts'
 import { openPrivateFile } from '../../storage/private-file.ts'
 import { endOf } from '../export/export-file.ts'
-import { dataOf, type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
+import { type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { dataOf } from '../replies.ts'
 import { readLines } from './lines.ts'
 
 /** The old and new identifier of a journey or customer. */

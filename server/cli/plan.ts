@@ -1,0 +1,145 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { type Client, createClient, type Schemas } from '../../client/index.ts'
+import type { Config } from '../config.ts'
+import type { DefinedValue } from '../domain/event-definitions.ts'
+import type { CommandIo } from './command-io.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
+import { baseUrl } from './options.ts'
+import { changeText, isBreaking, type PlanChange, planChanges, verdictOn } from './plan/plan-changes.ts'
+import { type Plan, planText, readPlan } from './plan/plan-file.ts'
+import { allItems, dataOf } from './replies.ts'
+import { serviceKey } from './service-key.ts'
+import { interruptible } from './signals.ts'
+import { countText } from './table.ts'
+
+type Options = {
+  baseUrl?: string
+  keyFile?: string
+  force?: boolean
+  remove?: boolean
+  confirmBreaking?: boolean
+}
+
+const FILE = 'cairn-plan.yaml'
+
+const HELP = `
+The secret key is read from the environment variable CAIRN_SERVICE_KEY or from --key-file.
+
+FILE has all event definitions of a workspace, so that a team can keep them beside its code and review changes:
+
+  events:
+    plan_chosen:
+      description: A customer chose a plan
+      mode: warn            # off, warn (default) or enforce
+      variables:            # JSON Schema, as in the API; absent: any object
+        type: object
+        properties:
+          plan: { type: string, enum: [free, team] }
+        required: [plan]
+
+diff prints what push would change. Exit codes: 0 nothing, 5 only additive changes, 6 a breaking one.`
+
+export function definePlan(plan: Command, config: () => Config, io: CommandIo): void {
+  const define = (
+    name: string,
+    description: string,
+    run: (client: Client, file: string, options: Options) => Promise<void>,
+  ) =>
+    plan
+      .command(name)
+      .description(description)
+      .argument('[file]', 'YAML file', FILE)
+      .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
+      .option('--key-file <file>', 'file that contains only the secret key')
+      .addHelpText('after', HELP)
+      .action((file: string, options: Options) =>
+        interruptible('Run the same command again to continue.', async () => {
+          await run(clientOf(config(), io, options), file, options)
+        }),
+      )
+  define('pull', 'write the definitions of the workspace to a file', async (client, file, { force }) => {
+    if (existsSync(file) && !force) {
+      const advice = 'Compare it with cairn plan diff, or replace it with --force.'
+      throw new CommandFailure(`${file} already exists. ${advice}`, ExitCode.conflict)
+    }
+    const { plan } = await planOf(client)
+    writeFileSync(file, planText(plan))
+    io.stdout.write(`${file}: ${countText(plan.size, 'definition')}\n`)
+  }).option('--force', 'replace an existing file')
+  define('diff', 'print what push would change', async (client, file) => {
+    const changes = planChanges((await planOf(client)).plan, readPlan(file))
+    io.stdout.write(changes.map(changeText).join(''))
+    const verdict = verdictOn(changes)
+    if (verdict === 'none') return
+    const exitCode = verdict === 'breaking' ? ExitCode.breaking : ExitCode.additive
+    throw new CommandFailure(`the workspace differs from ${file} (${verdict})`, exitCode)
+  })
+  define('push', 'change the workspace as the file says', async (client, file, options) => {
+    await push(client, io, readPlan(file), options)
+  })
+    .option('--confirm-breaking', 'make breaking changes too')
+    .option('--remove', 'remove definitions that are not in the file')
+}
+
+/** Makes the changes one by one. Nothing is changed if one of them would need an option that is missing. */
+async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirmBreaking }: Options) {
+  const workspace = await planOf(client)
+  const changes = planChanges(workspace.plan, plan).filter(({ kind }) => remove || kind !== 'remove')
+  const breaking = changes.filter((change) => change.kind === 'update' && isBreaking(change))
+  if (breaking.length > 0 && !confirmBreaking) {
+    io.stderr.write(breaking.map(changeText).join(''))
+    const count = countText(breaking.length, 'change is', 'changes are')
+    throw new CommandFailure(
+      `${count} breaking; nothing was changed. Use --confirm-breaking.`,
+      ExitCode.breaking,
+    )
+  }
+  for (const [index, change] of changes.entries()) {
+    try {
+      await apply(client, change, workspace.ids.get(change.event_id) ?? '')
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error
+      const done = `${index} of ${changes.length} changes were made`
+      throw new CommandFailure(`${change.event_id}: ${error.message}; ${done}`, ExitCode.refused)
+    }
+    io.stdout.write(changeText(change))
+  }
+  const left = [...workspace.plan.keys()].filter((name) => !plan.has(name))
+  if (left.length > 0 && !remove)
+    io.stderr.write(
+      `${countText(left.length, 'definition is', 'definitions are')} only in the workspace; --remove removes them\n`,
+    )
+  io.stdout.write(`${countText(changes.length, 'change')}\n`)
+}
+
+async function apply(client: Client, change: PlanChange, definition_id: string): Promise<void> {
+  const path = { definition_id }
+  if (change.kind === 'define') {
+    dataOf(await client.defineEvent({ body: { event_id: change.event_id, ...change.to } }))
+  } else if (change.kind === 'update') {
+    dataOf(await client.updateEventDefinition({ path, body: { ...change.to, confirm_breaking: true } }))
+  } else {
+    const { error } = await client.removeEventDefinition({ path })
+    if (error) dataOf({ error })
+  }
+}
+
+/** The definitions of the workspace, and their identifiers by event name. */
+async function planOf(client: Client): Promise<{ plan: Plan; ids: ReadonlyMap<string, string> }> {
+  const all = await allItems<Schemas['EventDefinition']>((query) => client.listEventDefinitions({ query }))
+  const plan = all.map(({ event_id, description, mode, variables }) => {
+    return [event_id, { description, mode, variables: variables as DefinedValue }] as const
+  })
+  return {
+    plan: new Map(plan),
+    ids: new Map(all.map(({ event_id, definition_id }) => [event_id, definition_id])),
+  }
+}
+
+function clientOf(config: Config, io: CommandIo, { baseUrl, keyFile }: Options): Client {
+  return createClient({
+    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
+    serviceKey: serviceKey(io, keyFile, 'the plan'),
+  })
+}

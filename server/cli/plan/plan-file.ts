@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { dump, load } from 'js-yaml'
+import type { Schemas } from '../../../client/index.ts'
+import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
+import { CommandFailure, ExitCode } from '../failure.ts'
+
+/** The definition of an event as a plan has it. */
+export type PlannedEvent = { description: string; mode: Mode; variables: DefinedValue }
+type Mode = Schemas['DefinitionMode']
+
+/** All definitions of a workspace, by event name. */
+export type Plan = ReadonlyMap<string, PlannedEvent>
+
+const HEADER = `# The event definitions of a workspace: cairn plan pull writes this file, cairn plan diff compares the workspace with
+# it, and cairn plan push changes the workspace.
+`
+
+/** Writes a plan as YAML, by name in the order of code points, so that equal plans are equal texts. */
+export function planText(plan: Plan): string {
+  const names = [...plan.keys()].sort((a, b) => (a < b ? -1 : 1))
+  const events = new Map(names.map((name) => [name, plan.get(name)]))
+  return HEADER + dump({ events: Object.fromEntries(events) }, { lineWidth: 120, noRefs: true })
+}
+
+/**
+ * Reads a plan.
+ * @throws {CommandFailure} with every fault, if the file does not exist, is no YAML, or has a definition that the contract
+ *   does not allow
+ */
+export function readPlan(file: string): Plan {
+  const { events } = fieldsOf(parsed(file), file, { events: 'object' })
+  if (events === undefined) throw new CommandFailure(`${file} must have events`, ExitCode.usage)
+  const faults: string[] = []
+  const plan = new Map<string, PlannedEvent>()
+  for (const [name, event] of Object.entries(events as object)) {
+    try {
+      plan.set(name, plannedEvent(event, name))
+    } catch (error) {
+      faults.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  if (faults.length > 0) throw new CommandFailure(`${file}:\n${faults.join('\n')}`, ExitCode.usage)
+  return plan
+}
+
+function parsed(file: string): unknown {
+  try {
+    return load(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new CommandFailure(`cannot read ${file}: ${reason}`, ExitCode.usage)
+  }
+}
+
+const MODES: readonly string[] = ['off', 'warn', 'enforce'] satisfies Mode[]
+
+function plannedEvent(event: unknown, name: string): PlannedEvent {
+  const types = { description: 'string', mode: 'string', variables: 'object' } as const
+  const fields = fieldsOf(event ?? {}, name, types)
+  const { description = '', mode = 'warn', variables = { type: 'object' } } = fields
+  if (!MODES.includes(String(mode))) throw new Error(`${name}: mode must be one of ${MODES.join(', ')}`)
+  const [fault] = definitionFaults(variables as DefinedValue)
+  if (fault) throw new Error(`${name}: variables${fault.pointer} ${fault.detail}`)
+  return { description: String(description), mode: mode as Mode, variables: variables as DefinedValue }
+}
+
+/** Returns the fields of an object, which has no others. */
+function fieldsOf(
+  value: unknown,
+  place: string,
+  types: Readonly<Record<string, 'string' | 'object'>>,
+): Record<string, unknown> {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isObject(value))
+    throw new CommandFailure(`${place} must have ${Object.keys(types).join(', ')}`, ExitCode.usage)
+  const fields = value as Record<string, unknown>
+  for (const [name, field] of Object.entries(fields)) {
+    if (!Object.hasOwn(types, name))
+      throw new CommandFailure(`${place}: ${name} is not known`, ExitCode.usage)
+    const isRight = types[name] === 'object' ? isObject(field) : typeof field === 'string'
+    if (!isRight) throw new CommandFailure(`${place}: ${name} must be a ${types[name]}`, ExitCode.usage)
+  }
+  return fields
+}

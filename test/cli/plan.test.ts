@@ -1,0 +1,180 @@
+// engines: sqlite, postgres
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { it } from '../fixtures/it.ts'
+
+const variables = {
+  type: 'object',
+  properties: { plan: { type: 'string', enum: ['free', 'team'] }, seats: { type: 'integer' } },
+  required: ['plan'],
+}
+
+/** A file for the plan of a workspace, and the commands on it. */
+function planIn({ secret_key }: Workspace, url: string) {
+  const file = join(temporaryFolder(), 'plan.yaml')
+  const run = (command: string, ...args: string[]) =>
+    runCairn(['plan', command, file, '--base-url', `${url}/v1`, ...args], {
+      environment: { CAIRN_SERVICE_KEY: secret_key },
+    })
+  return { file, run, text: () => readFileSync(file, 'utf8') }
+}
+
+const plan = `
+events:
+  plan_chosen:
+    description: A customer chose a plan
+    mode: enforce
+    variables:
+      type: object
+      properties:
+        plan: { type: string, enum: [free, team] }
+        seats: { type: integer }
+      required: [plan]
+  signed_up:
+`
+
+describe('cairn plan', () => {
+  it('writes the definitions of a workspace, which another one can take over', async ({
+    cairn,
+    workspace,
+    client,
+  }) => {
+    const description = 'A customer chose a plan: "team" or #free\n'
+    for (const event_id of ['plan_chosen', 'yes', '404', 'Anmeldung ✓', 'constructor']) {
+      await client.defineEvent({ body: { event_id, description, mode: 'off', variables } })
+    }
+    const own = planIn(workspace, cairn.url)
+    expect(await own.run('pull')).toEqual({ code: 0, stdout: `${own.file}: 5 definitions\n`, stderr: '' })
+    expect(await own.run('diff')).toEqual({ code: 0, stdout: '', stderr: '' })
+    const another = await cairn.workspace()
+    const moved = planIn(another, cairn.url)
+    writeFileSync(moved.file, own.text())
+    expect(await moved.run('diff')).toMatchObject({
+      code: 5,
+      stdout: expect.stringContaining('+ plan_chosen: new, mode off'),
+    })
+    expect(await moved.run('push')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n5 changes\n$/),
+    })
+    expect(await moved.run('pull', '--force')).toMatchObject({ code: 0 })
+    expect(moved.text()).toBe(own.text())
+    expect(await moved.run('push')).toMatchObject({ code: 0, stdout: '0 changes\n' })
+  })
+
+  it('reads a plan that a person wrote, and makes only what has changed', async ({
+    cairn,
+    workspace,
+    client,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, plan)
+    expect((await own.run('push')).stdout).toBe(
+      '+ plan_chosen: new, mode enforce\n+ signed_up: new, mode warn\n2 changes\n',
+    )
+    const note = '        note: { type: string }\n'
+    writeFileSync(
+      own.file,
+      plan.replace('      required', `${note}      required`).replace('enforce', 'warn'),
+    )
+    const expected = '~ plan_chosen: mode enforce becomes warn, a new revision\n    /note is a new field\n'
+    expect(await own.run('diff')).toMatchObject({ code: 5, stdout: expected })
+    expect((await own.run('push')).stdout).toBe(`${expected}1 change\n`)
+    const { data } = await client.listEventDefinitions()
+    expect(data?.data.map(({ event_id, revision }) => [event_id, revision])).toEqual([
+      ['signed_up', 1],
+      ['plan_chosen', 2],
+    ])
+  })
+
+  it('makes a breaking change only if that is confirmed, and nothing else before', async ({
+    cairn,
+    workspace,
+    client,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, plan)
+    await own.run('push')
+    writeFileSync(own.file, `${plan.replace('[free, team]', '[free]')}  trial_begun:\n`)
+    const line = '    /plan has another list of values (breaking for senders)\n'
+    expect(await own.run('diff')).toMatchObject({ code: 6, stdout: expect.stringContaining(line) })
+    const refused = await own.run('push')
+    expect(refused).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(line) })
+    expect(refused.stderr).toContain('nothing was changed. Use --confirm-breaking.')
+    expect((await client.listEventDefinitions()).data?.data).toHaveLength(2)
+    expect((await own.run('push', '--confirm-breaking')).stdout).toContain('2 changes')
+    expect(await own.run('diff')).toMatchObject({ code: 0 })
+  })
+
+  it('removes what is not in the file only with --remove', async ({ cairn, workspace, client }) => {
+    const own = planIn(workspace, cairn.url)
+    await client.defineEvent({ body: { event_id: 'old' } })
+    writeFileSync(own.file, plan)
+    expect(await own.run('diff')).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('- old: only in the'),
+    })
+    const kept = await own.run('push')
+    expect(kept.stderr).toContain('1 definition is only in the workspace; --remove removes them')
+    expect((await client.listEventDefinitions()).data?.data).toHaveLength(3)
+    expect((await own.run('push', '--remove')).stdout).toBe('- old: only in the workspace\n1 change\n')
+    expect(await own.run('diff')).toMatchObject({ code: 0 })
+  })
+
+  it('replaces a file only with --force', async ({ cairn, workspace }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, 'mine')
+    expect(await own.run('pull')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('already exists'),
+    })
+    expect(own.text()).toBe('mine')
+    expect(await own.run('pull', '--force')).toMatchObject({ code: 0 })
+    expect(own.text()).toContain('events: {}')
+  })
+
+  it.for([
+    ['no YAML', 'events: [', 'cannot read'],
+    ['a text', 'hello', 'must have events'],
+    ['no events', '{}', 'must have events'],
+    ['an unknown field', 'events: { a: { mod: warn } }', 'a: mod is not known'],
+    ['an unknown mode', 'events: { a: { mode: strict } }', 'a: mode must be one of off, warn, enforce'],
+    ['a description that is no text', 'events: { a: { description: 1 } }', 'a: description must be a string'],
+    [
+      'a definition with a fault',
+      'events: { a: { variables: { type: object, required: [x] } } }',
+      'a: variables/required/0 must be one',
+    ],
+    ['several faults', 'events: { a: { mode: x }, b: { mode: y } }', 'b: mode must'],
+  ] as const)(
+    'refuses a file with %s, and sends nothing',
+    async ([, text, message], { cairn, workspace, client }) => {
+      const own = planIn(workspace, cairn.url)
+      writeFileSync(own.file, text)
+      for (const command of ['push', 'diff']) {
+        expect(await own.run(command)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+      }
+      expect((await client.listEventDefinitions()).data?.data).toEqual([])
+    },
+  )
+
+  it('says how far it came if the server refuses a change', async ({ cairn, workspace }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, 'events: { a: {}, b: { variables: { type: object, pattern: x } }, c: {} }')
+    const { code, stdout, stderr } = await own.run('push')
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '+ a: new, mode warn\n' })
+    expect(stderr).toMatch(/^cairn: b: refused: .*; 1 of 3 changes were made\n$/)
+  })
+
+  it('is a command of its own, whose default file is cairn-plan.yaml', async ({ cairn, workspace }) => {
+    const folder = temporaryFolder()
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    const args = ['plan', 'pull', '--base-url', `${cairn.url}/v1`]
+    expect(await spawnCairn(args, { environment, folder }).ended).toMatchObject({ code: 0, stderr: '' })
+    expect(existsSync(join(folder, 'cairn-plan.yaml'))).toBe(true)
+  })
+})
