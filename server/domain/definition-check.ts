@@ -1,0 +1,239 @@
+import formats from 'ajv-formats'
+import { type DefinedValue, isOfType, typesOf } from './event-definitions.ts'
+import { NameIndex } from './name-index.ts'
+import { pointerTo } from './pointers.ts'
+
+/**
+ * A difference between an event and its definition (contract: `Violation`). It contains nothing that was sent except the
+ * names of fields, in the pointer.
+ */
+export type Violation = {
+  code:
+    | 'missing'
+    | 'unexpected'
+    | 'wrong_type'
+    | 'not_in_enum'
+    | 'out_of_bounds'
+    | 'wrong_format'
+    | 'unknown_event'
+  /** JSON Pointer (RFC 6901) into the event. */
+  pointer: string
+  detail: string
+  expected: string
+  found: FoundType
+  did_you_mean?: string
+}
+
+type FoundType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null' | 'nothing'
+
+/** Maximum violations per event: what is wrong beyond that can be found when these are corrected. */
+export const LISTED_VIOLATIONS = 20
+
+/** Maximum length of a text in the contract. */
+const TEXT_LENGTH = 500
+
+/**
+ * Returns a function that compares `custom_variables` with a definition whose `definitionFaults` are none.
+ *
+ * It interprets the definition instead of compiling it: with Ajv the largest definition takes 80 ms of the main thread to
+ * compile and one of ten fields 10 ms, which anyone who sends an event after a change would wait for. Results equal those
+ * of Ajv.
+ * @returns at most `LISTED_VIOLATIONS`
+ */
+export function definitionCheck(variables: DefinedValue): (value: unknown) => Violation[] {
+  return (value) => {
+    const comparison = new Comparison()
+    comparison.compare(variables, value)
+    return comparison.violations
+  }
+}
+
+/** Compares one value. Every method stops soon after the last violation that is listed. */
+class Comparison {
+  readonly violations: Violation[] = []
+  /** Where it is: to make a pointer at every value would take twice as long as everything else. */
+  readonly #path: (string | number)[] = []
+
+  get #isFull() {
+    return this.violations.length >= LISTED_VIOLATIONS
+  }
+
+  compare(defined: DefinedValue, value: unknown): void {
+    if (!hasType(defined, value)) {
+      const expected = typesText(defined)
+      this.#add({ code: 'wrong_type', detail: `must be ${expected}`, expected, found: foundType(value) })
+      return
+    }
+    if (defined.enum && !defined.enum.includes(value as string)) {
+      const expected = enumText(defined.enum)
+      this.#add({ code: 'not_in_enum', detail: `must be ${expected}`, expected, found: foundType(value) })
+    }
+    if (typeof value === 'string') this.#compareString(defined, value)
+    else if (typeof value === 'number') this.#compareSize(value, defined.minimum, defined.maximum)
+    else if (Array.isArray(value)) this.#compareArray(defined, value)
+    else if (typeof value === 'object' && value !== null) this.#compareObject(defined, value)
+  }
+
+  #compareString({ minLength, maxLength, format }: DefinedValue, value: string) {
+    if (minLength !== undefined || maxLength !== undefined) {
+      const length = charactersIn(value, { minLength, maxLength })
+      this.#compareSize(length, minLength, maxLength, { unit: 'character', found: 'string' })
+    }
+    if (format === undefined || isOfFormat(format, value)) return
+    const detail = `must have the format ${format}`
+    this.#add({ code: 'wrong_format', detail, expected: format, found: 'string' })
+  }
+
+  #compareArray({ items, minItems, maxItems }: DefinedValue, value: readonly unknown[]) {
+    this.#compareSize(value.length, minItems, maxItems, { unit: 'item', found: 'array' })
+    if (!items) return
+    for (let index = 0; index < value.length && !this.#isFull; index += 1) {
+      this.#path.push(index)
+      this.compare(items, value[index])
+      this.#path.pop()
+    }
+  }
+
+  #compareObject(defined: DefinedValue, value: object) {
+    const { properties = NO_PROPERTIES, required = NO_NAMES, additionalProperties = true } = defined
+    for (const name of required) {
+      if (Object.hasOwn(value, name)) continue
+      const expected = typesText(properties[name] ?? {})
+      this.#add({ code: 'missing', detail: 'is required', expected, found: 'nothing' }, name)
+    }
+    for (const name of Object.keys(value)) {
+      if (this.#isFull) return
+      // Own ones only: names can be those of something inherited.
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (property) {
+        this.#path.push(name)
+        this.compare(property, (value as Record<string, unknown>)[name])
+        this.#path.pop()
+      } else if (!additionalProperties) this.#addUnexpected(defined, value, name)
+    }
+  }
+
+  #addUnexpected(defined: DefinedValue, value: object, name: string) {
+    const known = namesOf(defined).nearest(name)
+    const meant = known !== undefined && !Object.hasOwn(value, known) ? known : undefined
+    const violation = {
+      code: 'unexpected',
+      detail: meantText('is not in the definition', meant),
+      expected: 'nothing',
+      found: foundType((value as Record<string, unknown>)[name]),
+    } as const
+    this.#add(meant === undefined ? violation : { ...violation, did_you_mean: meant }, name)
+  }
+
+  #compareSize(
+    size: number,
+    least: number | undefined,
+    most: number | undefined,
+    { unit, found }: { unit?: 'character' | 'item'; found: FoundType } = A_NUMBER,
+  ) {
+    const isTooSmall = least !== undefined && size < least
+    const bound = isTooSmall ? least : most
+    if (bound === undefined || !(isTooSmall || size > bound)) return
+    const units = unit ? ` ${unit}${bound === 1 ? '' : 's'}` : ''
+    const expected = `at ${isTooSmall ? 'least' : 'most'} ${bound}${units}`
+    const detail = `must ${unit ? 'have' : 'be'} ${expected}`
+    this.#add({ code: 'out_of_bounds', detail, expected, found })
+  }
+
+  /** @param name of the field in the current value, if that is the place */
+  #add({ code, ...text }: Omit<Violation, 'pointer'>, name?: string) {
+    if (this.#isFull) return
+    const path = name === undefined ? this.#path : [...this.#path, name]
+    this.violations.push({ code, pointer: path.reduce<string>(pointerTo, '/custom_variables'), ...text })
+  }
+}
+
+/** Returns the type of a JSON value, `nothing` for no value. */
+function foundType(value: unknown): FoundType {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : (typeof value as 'string' | 'number' | 'boolean' | 'object')
+}
+
+/** Appends what the sender probably meant to a text. */
+function meantText(text: string, meant: string | undefined): string {
+  return meant === undefined ? text : cut(`${text}; did you mean ${JSON.stringify(meant)}?`)
+}
+
+const NO_PROPERTIES: NonNullable<DefinedValue['properties']> = {}
+const NO_NAMES: readonly string[] = []
+const A_NUMBER = { found: 'number' } as const
+
+function hasType({ type }: DefinedValue, value: unknown): boolean {
+  if (type === undefined) return true
+  return typeof type === 'string' ? isOfType(type, value) : type.some((one) => isOfType(one, value))
+}
+
+function isOfFormat(format: NonNullable<DefinedValue['format']>, value: string): boolean {
+  if (format === 'date-time' && USUAL_INSTANT.test(value)) return true
+  const check = FORMATS[format]
+  return check instanceof RegExp ? check.test(value) : check(value)
+}
+
+/** Nearly every instant, to check it in a third of the time: on a day that every month has, and not a leap second. */
+const USUAL_INSTANT =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+type Format = RegExp | ((value: string) => boolean)
+
+const FORMATS: Readonly<Record<NonNullable<DefinedValue['format']>, Format>> = {
+  'date-time': formatOf('date-time'),
+  date: formatOf('date'),
+  email: formatOf('email'),
+  uuid: formatOf('uuid'),
+  uri: formatOf('uri'),
+}
+
+function formatOf(name: NonNullable<DefinedValue['format']>): Format {
+  // The full formats: the fast ones accept the date 2023-02-30.
+  const format: unknown = formats.default.get(name, 'full')
+  const check = format instanceof RegExp || typeof format === 'function' ? format : Object(format).validate
+  return check as Format
+}
+
+/** Returns the number of characters (code points), or one that is as far within or outside the bounds. */
+function charactersIn(value: string, { minLength = 0, maxLength = Number.POSITIVE_INFINITY }) {
+  // Each character is one or two code units.
+  if (value.length <= maxLength && value.length >= 2 * minLength) return value.length
+  let pairs = 0
+  for (let index = 1; index < value.length; index += 1) {
+    const isPair =
+      isBetween(value.charCodeAt(index - 1), 0xd800) && isBetween(value.charCodeAt(index), 0xdc00)
+    if (isPair) pairs += 1
+  }
+  return value.length - pairs
+}
+
+/** Whether a code unit is one of the 1,024 surrogates from `first`. */
+function isBetween(unit: number, first: number): boolean {
+  return unit >= first && unit < first + 0x400
+}
+
+function typesText(defined: DefinedValue): string {
+  return defined.type === undefined ? 'any value' : typesOf(defined).join(' or ')
+}
+
+function enumText(values: NonNullable<DefinedValue['enum']>): string {
+  const all = values.map((value) => JSON.stringify(value)).join(', ')
+  return cut(values.length === 1 ? all : `one of ${all}`)
+}
+
+/** Shortens a text so that it fits in `detail` with a few words before it. */
+function cut(text: string): string {
+  const most = TEXT_LENGTH - 20
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
+}
+
+/** Made at the first unexpected field: most definitions never have one. */
+const indexes = new WeakMap<DefinedValue, NameIndex>()
+
+function namesOf(defined: DefinedValue): NameIndex {
+  const made = indexes.get(defined) ?? new NameIndex(Object.keys(defined.properties ?? {}))
+  indexes.set(defined, made)
+  return made
+}
