@@ -180,6 +180,16 @@ export const problems = {
     title: 'occurred_at is in the future',
     detail: "Correct the sender's clock; occurred_at may be at most one hour ahead of the server's.",
   },
+  unknown_event: {
+    status: 409,
+    title: 'The event has no definition',
+    detail: 'Correct the name, or define the event. The workspace rejects events without a definition.',
+  },
+  event_not_as_defined: {
+    status: 409,
+    title: 'The event does not conform to its definition',
+    detail: 'Correct what is listed in errors, or change the definition of the event.',
+  },
   step_not_unique: {
     status: 409,
     title: 'Two steps have the same event_id',

@@ -22,6 +22,14 @@ const cures: Record<string, Cure> = {
     text: 'The sender’s clock is more than an hour ahead, or the time lacks its offset. Correct the clock. You can replay the request once its time has come.',
     canSendAgain: true,
   },
+  unknown_event: {
+    text: 'The workspace rejects events without a definition. Correct the name in the sender, or define the event and replay.',
+    canSendAgain: true,
+  },
+  event_not_as_defined: {
+    text: 'The custom variables do not conform to the definition of the event. Correct the sender as the error describes, or change the definition and replay.',
+    canSendAgain: true,
+  },
   message_id_conflict: {
     text: 'This message_id was used for an event with different content. Resend an old event unchanged, and give a new event a new message_id. The first event is stored; this one cannot be stored with this message_id.',
     canSendAgain: false,

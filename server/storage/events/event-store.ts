@@ -14,6 +14,8 @@ export type NewEvent = EventContent & {
   message_id: string | null
   /** It exceeds the size limit: it is rejected and counted. What makes it large may be omitted. */
   isTooLarge?: true
+  /** Why the event definitions of its workspace reject it, unless its message is known. */
+  breaks?: DefinitionRejection
   /** Its time is that of an earlier receipt and was not sent: an event with another time is still the same. */
   isUndated?: true
 }
@@ -43,7 +45,11 @@ export type EventRejection =
   | 'customer_not_in_journey'
   | 'message_id_conflict'
   | 'occurred_at_in_future'
+  | DefinitionRejection
   | 'event_too_large'
+
+/** Why an event is rejected that the event definitions of its workspace do not allow. */
+export type DefinitionRejection = 'unknown_event' | 'event_not_as_defined'
 
 /** `isAll`: false if counting stopped early; there are at least `events`. */
 export type CountedEvents = { events: number; isAll: boolean }

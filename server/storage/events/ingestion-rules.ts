@@ -1,4 +1,4 @@
-import type { EventRejection, InitializeOutcome } from './event-store.ts'
+import type { DefinitionRejection, EventRejection, InitializeOutcome } from './event-store.ts'
 
 type InitializeRejection = Extract<InitializeOutcome, { status: 'refused' }>['code']
 
@@ -9,6 +9,8 @@ export type EventFacts = {
   /** Why the customer cannot have an event in the journey; undefined if it can. */
   customer: 'customer_not_found' | 'customer_erased' | 'customer_not_in_journey' | undefined
   isInFuture: boolean
+  /** See `NewEvent`. */
+  breaks: DefinitionRejection | undefined
   /** See `insertEvents`. */
   isDiscreet: boolean
 }
@@ -23,6 +25,7 @@ export function brokenEventRule({
   journeyStatus,
   customer,
   isInFuture,
+  breaks,
   isDiscreet,
 }: EventFacts): EventRejection | undefined {
   if (journeyStatus === undefined) return 'journey_not_found'
@@ -30,7 +33,7 @@ export function brokenEventRule({
   if (journeyStatus === 'archived') return 'journey_archived'
   if (customer && !isDiscreet) return customer
   if (isInFuture) return 'occurred_at_in_future'
-  return customer
+  return breaks ?? customer
 }
 
 type InitializeFacts = Pick<EventFacts, 'journeyStatus' | 'isDiscreet'> & {

@@ -201,7 +201,8 @@ export class EventWriter {
     const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
       if (event.isTooLarge) return 'event_too_large'
       const journeyStatus = statuses.get(event.journey_id)
-      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), ...facts })
+      const { breaks } = event
+      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), breaks, ...facts })
     }
     const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
       broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })

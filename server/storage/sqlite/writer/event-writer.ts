@@ -267,6 +267,7 @@ export class EventWriter {
       journeyStatus: journey.status,
       customer: typeof customer_ref === 'string' ? customer_ref : undefined,
       isInFuture: isInFuture(event, now_ms),
+      breaks: event.breaks,
       isDiscreet,
     })
     if (typeof customer_ref === 'string') return rule ?? customer_ref
@@ -279,6 +280,7 @@ export class EventWriter {
       journeyStatus: this.#references.journey(workspace_id, event.journey_id)?.status,
       customer: undefined,
       isInFuture: isInFuture(event, now_ms),
+      breaks: event.breaks,
       isDiscreet: true,
     })
   }

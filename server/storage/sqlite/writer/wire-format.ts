@@ -18,6 +18,8 @@ const EVENTS = 1
 const CHECKED_EVENTS = 2
 const TOO_LARGE = { isTooLarge: true } as const
 const UNDATED = { isUndated: true } as const
+const UNKNOWN = { breaks: 'unknown_event' } as const
+const NOT_AS_DEFINED = { breaks: 'event_not_as_defined' } as const
 
 export function packGroup(group: readonly Unit[]): Packed {
   const packer = new Packer()
@@ -35,10 +37,13 @@ export function packGroup(group: readonly Unit[]): Packed {
     packer.number(unit.events.length)
     const tooLarge: number[] = []
     const undated: number[] = []
+    const unknown: number[] = []
+    const notAsDefined: number[] = []
     let index = 0
     for (const event of unit.events) {
       if (event.isTooLarge) tooLarge.push(index)
       if (event.isUndated) undated.push(index)
+      if (event.breaks) (event.breaks === 'unknown_event' ? unknown : notAsDefined).push(index)
       index += 1
       packer.shared(event.journey_id)
       packer.string(event.customer_id)
@@ -47,7 +52,7 @@ export function packGroup(group: readonly Unit[]): Packed {
       packer.string(event.custom_variables)
       packer.nullableNumber(event.occurred_ms)
     }
-    for (const marked of [tooLarge, undated]) {
+    for (const marked of [tooLarge, undated, unknown, notAsDefined]) {
       packer.number(marked.length)
       for (const index of marked) packer.number(index)
     }
@@ -73,7 +78,7 @@ export function unpackGroup(packed: Packed): Unit[] {
         occurred_ms: unpacker.nullableNumber(),
       }),
     )
-    for (const mark of [TOO_LARGE, UNDATED]) {
+    for (const mark of [TOO_LARGE, UNDATED, UNKNOWN, NOT_AS_DEFINED]) {
       for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, mark)
     }
     const unit = { workspace_id, key_id, events, isDiscreet }
