@@ -46,8 +46,12 @@ export interface paths {
          * Store one event
          * @description Stores one event. The reply comes when the event is on disk: a 2xx means stored and readable.
          *
-         *     `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
-         *     have been initialized for the journey before.
+         *     `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted, unless the workspace
+         *     rejects names without a definition. The customer must have been initialized for the journey before.
+         *
+         *     If the workspace has a definition of the name, `custom_variables` are compared with it. If they do not conform,
+         *     the event is stored and the reply has `warnings`, or it is rejected with 409 `event_not_as_defined`, as the
+         *     definition says. Absent, they are compared as `{}`; a string that contains a JSON object, as that object.
          *
          *     `message_id` is the idempotency key. With it, a resend is recognized for as long as the event is kept: the same
          *     content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
@@ -81,6 +85,9 @@ export interface paths {
          *     A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
          *     its JSON without insignificant whitespace is longer than 64 KiB. A violation of the contract anywhere rejects
          *     the whole batch with 400, and nothing is stored.
+         *
+         *     Each event has its own `warnings`, or the same list in `errors` of its problem. After 1,000 of them in a reply,
+         *     each further event has only its first.
          *
          *     If every event has a `message_id`, you can resend the batch safely: events that were already stored are
          *     `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.
@@ -1613,7 +1620,10 @@ export interface components {
         EventCreation: {
             journey_id: components["schemas"]["Reference"];
             customer_id: components["schemas"]["Reference"];
-            /** @description The name of what happened, for example `signed_up`. Any name is accepted. */
+            /**
+             * @description The name of what happened, for example `signed_up`. Any name is accepted, unless the workspace rejects names
+             *     without a definition.
+             */
             event_id: components["schemas"]["Name"];
             custom_variables?: components["schemas"]["CustomVariables"];
             /**
@@ -1641,8 +1651,49 @@ export interface components {
             /** @description Whether this message was already stored. */
             duplicate: boolean;
             received_at: components["schemas"]["StoredInstant"];
+            warnings?: components["schemas"]["EventWarnings"];
             dry_run?: components["schemas"]["DryRunMark"];
         };
+        /**
+         * Warnings about an event
+         * @description How the event differs from its definition, up to 20 violations; absent if it does not. The event is on disk all
+         *     the same.
+         */
+        EventWarnings: components["schemas"]["Violation"][];
+        /**
+         * Violation
+         * @description One difference between an event and its definition. It never contains a value that was sent.
+         */
+        Violation: {
+            code: components["schemas"]["ViolationCode"];
+            /**
+             * @description JSON Pointer (RFC 6901) into the event; for a missing or unexpected field, that of the field. Truncated at
+             *     this length.
+             */
+            pointer: string;
+            /** @description What to change. */
+            detail: string;
+            expected: components["schemas"]["ExpectedValue"];
+            found: components["schemas"]["FoundType"];
+            did_you_mean?: components["schemas"]["MeantName"];
+        };
+        /**
+         * Expected value
+         * @description What the definition says in short, for example `string` or `at least 1`.
+         */
+        ExpectedValue: string;
+        /**
+         * Found type
+         * @description The JSON type of what was sent; `nothing` if a field is missing.
+         * @enum {string}
+         */
+        FoundType: "string" | "number" | "boolean" | "object" | "array" | "null" | "nothing";
+        /**
+         * Meant name
+         * @description The defined name that equals the one that was sent, except for upper and lower case and the separators `_`, `-`,
+         *     `.` and space.
+         */
+        MeantName: string;
         /**
          * Dry-run marker
          * @description Nothing was stored, because the request had `dry_run=true`; absent otherwise. New objects have the placeholder
@@ -1697,6 +1748,7 @@ export interface components {
              * @description When the stored event was first received; null if it was rejected.
              */
             received_at: string | null;
+            warnings?: components["schemas"]["EventWarnings"];
             problem?: components["schemas"]["EventProblem"];
         };
         /**
@@ -1723,6 +1775,8 @@ export interface components {
              * @enum {string}
              */
             code: "journey_not_found" | "customer_not_found" | "customer_erased" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "event_too_large";
+            /** @description With `unknown_event` and `event_not_as_defined`, every violation, up to 20. */
+            errors?: components["schemas"]["Fault"][];
         };
         /**
          * Erasure
@@ -2545,7 +2599,7 @@ export interface components {
              */
             status: number;
             code: components["schemas"]["ProblemCode"];
-            /** @description With 400, every fault, as in the problem. Otherwise empty. */
+            /** @description Every fault, as in the problem: with 400, `unknown_event` and `event_not_as_defined`. Otherwise empty. */
             errors: components["schemas"]["Fault"][];
             /**
              * Format: int32
@@ -3403,6 +3457,11 @@ export interface components {
             pointer?: string;
             /** @description The name of the query or path parameter. */
             parameter?: string;
+            /** @description With `unknown_event` and `event_not_as_defined`, the violation, for programs. */
+            code?: components["schemas"]["ViolationCode"];
+            expected?: components["schemas"]["ExpectedValue"];
+            found?: components["schemas"]["FoundType"];
+            did_you_mean?: components["schemas"]["MeantName"];
         };
         /**
          * Problem
@@ -3427,8 +3486,9 @@ export interface components {
             /** @description The same as the header `X-Request-Id`; include it when you ask for help. */
             request_id: string;
             /**
-             * @description With 400, every fault; with `invalid_definition` and `breaking_definition`, every reason. If there are more
-             *     than 100, or fewer with long pointers, the first that were found.
+             * @description With 400, every fault; with `unknown_event` and `event_not_as_defined`, every violation, up to 20; with
+             *     `invalid_definition` and `breaking_definition`, every reason. If there are more than 100, or fewer with long
+             *     pointers, the first that were found.
              */
             errors?: components["schemas"]["Fault"][];
             /**

@@ -22,8 +22,12 @@ export const operationPaths = {
    *
    * Stores one event. The reply comes when the event is on disk: a 2xx means stored and readable.
    *
-   * `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted. The customer must
-   * have been initialized for the journey before.
+   * `event_id` is the **name** of what happened, for example `signed_up`; any name is accepted, unless the workspace
+   * rejects names without a definition. The customer must have been initialized for the journey before.
+   *
+   * If the workspace has a definition of the name, `custom_variables` are compared with it. If they do not conform,
+   * the event is stored and the reply has `warnings`, or it is rejected with 409 `event_not_as_defined`, as the
+   * definition says. Absent, they are compared as `{}`; a string that contains a JSON object, as that object.
    *
    * `message_id` is the idempotency key. With it, a resend is recognized for as long as the event is kept: the same
    * content returns 200 with the first `id` and `received_at`, different content 409 `message_id_conflict` (for some
@@ -43,6 +47,9 @@ export const operationPaths = {
    * A rejected event has the problem that `POST /events/create` would return with 404 or 409, or `event_too_large`:
    * its JSON without insignificant whitespace is longer than 64 KiB. A violation of the contract anywhere rejects
    * the whole batch with 400, and nothing is stored.
+   *
+   * Each event has its own `warnings`, or the same list in `errors` of its problem. After 1,000 of them in a reply,
+   * each further event has only its first.
    *
    * If every event has a `message_id`, you can resend the batch safely: events that were already stored are
    * `duplicate`. Two events of one batch can also share a `message_id`; the second is a resend.

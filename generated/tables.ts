@@ -175,6 +175,7 @@ export interface Workspaces {
   archived_ms: number | null;
   created_by: string | null;
   created_ms: number;
+  definition_changes: Generated<number>;
   erasure_secret: Generated<string>;
   erasures: Generated<number>;
   events_since_ms: number | null;

@@ -16,6 +16,7 @@ import type { RecentMap } from './http/rates/recent-map.ts'
 import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Tally } from './metrics/tally.ts'
+import type { EventChecks } from './operations/event-checks.ts'
 import type { Reading, ReadingDatabase, Transaction } from './storage/database.ts'
 import type { ServedStorage } from './storage/storage.ts'
 import type { CallingKey } from './storage/tables/service-keys.ts'
@@ -48,6 +49,7 @@ export type Context = {
   ): Promise<OperationRequest<Id>['body']>
   /** Logs an item of a batch that was rejected and keeps it for inspection. It never waits and never fails. */
   keepRefusal(item: RefusedItem): void
+  eventChecks: Pick<EventChecks, 'check'>
   /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   /** Of the caller's key. The code that stores what was sent counts it here. */

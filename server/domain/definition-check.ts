@@ -1,39 +1,21 @@
 import formats from 'ajv-formats'
+import type { components } from '../../generated/contract.ts'
 import { type DefinedValue, isOfType, typesOf } from './event-definitions.ts'
 import { NameIndex } from './name-index.ts'
 import { pointerTo } from './pointers.ts'
 
-/**
- * A difference between an event and its definition (contract: `Violation`). It contains nothing that was sent except the
- * names of fields, in the pointer.
- */
-export type Violation = {
-  code:
-    | 'missing'
-    | 'unexpected'
-    | 'wrong_type'
-    | 'not_in_enum'
-    | 'out_of_bounds'
-    | 'wrong_format'
-    | 'unknown_event'
-  /** JSON Pointer (RFC 6901) into the event. */
-  pointer: string
-  detail: string
-  expected: string
-  found: FoundType
-  did_you_mean?: string
-}
+type Violation = components['schemas']['Violation']
+type FoundType = components['schemas']['FoundType']
 
-type FoundType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null' | 'nothing'
-
-/** Maximum violations per event: what is wrong beyond that can be found when these are corrected. */
+/** Maximum violations per event (contract: `EventWarnings`): what is wrong beyond that can be found when these are corrected. */
 export const LISTED_VIOLATIONS = 20
 
-/** Maximum length of a text in the contract. */
+/** Maximum length of a text in the contract (`Violation`). */
 const TEXT_LENGTH = 500
 
 /**
- * Returns a function that compares `custom_variables` with a definition whose `definitionFaults` are none.
+ * Returns a function that compares `custom_variables` with a definition whose `definitionFaults` are none. Its results
+ * contain nothing that was sent, except the names of fields in pointers.
  *
  * It interprets the definition instead of compiling it: with Ajv the largest definition takes 80 ms of the main thread to
  * compile and one of ten fields 10 ms, which anyone who sends an event after a change would wait for. Results equal those
@@ -156,7 +138,7 @@ function foundType(value: unknown): FoundType {
 }
 
 /** Appends what the sender probably meant to a text. */
-function meantText(text: string, meant: string | undefined): string {
+export function meantText(text: string, meant: string | undefined): string {
   return meant === undefined ? text : cut(`${text}; did you mean ${JSON.stringify(meant)}?`)
 }
 

@@ -1,5 +1,8 @@
 import { createServer } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import { EventChecks } from '../operations/event-checks.ts'
+import { checkedDefinitions } from '../storage/tables/event-definitions.ts'
 import { AnswerCompression } from './answers/answer-compression.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type AppOptions, createApp } from './app.ts'
@@ -64,6 +67,11 @@ export class HttpServer {
         publicUrl,
         now,
         onError: (error) => log.warn({ err: error }, 'could not record when a session was last used'),
+      }),
+      eventChecks: new EventChecks({
+        load: (workspaceId) => checkedDefinitions(storage.db, workspaceId),
+        pause: setImmediate,
+        now,
       }),
       allowed: config,
       publicUrl,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../domain/json.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
-import { type Problem, type ProblemCode, problems } from '../problems.ts'
+import { type Fault, type Problem, type ProblemCode, problems } from '../problems.ts'
 import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'
 
 /** The identity of a request, whatever its outcome. */
@@ -9,6 +9,8 @@ export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | '
 export type RefusedItem = {
   code: ProblemCode
   status: number
+  /** Empty if the code says everything. */
+  faults: Fault[]
   /** Its index in the batch. */
   item: number
   /** The event. */
@@ -54,9 +56,10 @@ export class RefusedRequest {
   }
 
   /** Records one item of a batch. */
-  item({ code, status, item, sent }: RefusedItem): void {
+  item({ code, status, faults, item, sent }: RefusedItem): void {
     if (code === 'customer_erased') return
-    this.#offer({ code, status, item, ...namesOf(sent) }, () => {
+    const errors = faults.length > 0 && { errors: faults }
+    this.#offer({ code, status, ...errors, item, ...namesOf(sent) }, () => {
       const text = Buffer.from(JSON.stringify(sent))
       return { head: text.subarray(0, SENT_BYTES), bytes: text.length }
     })

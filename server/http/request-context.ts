@@ -24,6 +24,7 @@ export type ContextOptions = {
   limiter: RateLimiter
   passwords: Context['passwords']
   attempts: Context['attempts']
+  eventChecks: Context['eventChecks']
   notedReaders: Context['notedReaders']
   /** What the operator permits members to do. */
   allowed: Context['allowed']
@@ -109,6 +110,10 @@ export class RequestContext implements Context {
   get refundRate(): Context['refundRate'] {
     const { rate } = this.#served
     return (count) => rate?.refund(count)
+  }
+
+  get eventChecks() {
+    return this.#options.eventChecks
   }
 
   get notedReaders() {

@@ -1,13 +1,15 @@
 import type { components } from '../../generated/contract.ts'
-import type { Caller, Operation } from '../contract.ts'
+import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
 import type { Discretion, EventOutcome, EventRejection } from '../storage/events/event-store.ts'
 import { customerNotFoundDetail } from './customer-not-found.ts'
-import { newBatchEvent, newEvent } from './new-event.ts'
+import type { CheckedEvent } from './event-checks.ts'
+import { definitionChangesOf, newBatchEvent, newEvent } from './new-event.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
+type Violation = components['schemas']['Violation']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body, query },
@@ -27,11 +29,10 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
   return { status: created ? 201 : 200, body: { customer_id, created, ...markOf(query) } }
 }
 
-export const createEvent: Operation<'createEvent'> = async (
-  { workspaceId, body, query },
-  { storage, tally, refundRate, caller },
-) => {
-  const events = [newEvent(body)]
+export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body, query }, context) => {
+  const { storage, tally, refundRate, caller } = context
+  const [checked] = await checkedEvents(workspaceId, [body], context)
+  const events = [newEvent(body, checked?.breaks)]
   const isDiscreet = discretionOf(caller) !== undefined
   const [outcome] = query.dry_run
     ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
@@ -42,22 +43,28 @@ export const createEvent: Operation<'createEvent'> = async (
   if (outcome.status === 'rejected') {
     refundRate(1)
     const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)
-    throw new Problem(code, { detail, keptAs: outcome.code })
+    throw new Problem(code, { detail, keptAs: outcome.code, faults: faultsOf(outcome.code, checked) })
   }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
   return {
     status: duplicate ? 200 : 201,
-    body: { success: true, id, duplicate, received_at: instantText(received_ms), ...markOf(query) },
+    body: {
+      success: true,
+      id,
+      duplicate,
+      received_at: instantText(received_ms),
+      ...(checked && { warnings: checked.violations }),
+      ...markOf(query),
+    },
   }
 }
 
-export const createEvents: Operation<'createEvents'> = async (
-  { workspaceId, body, query },
-  { storage, tally, refundRate, keepRefusal, caller },
-) => {
+export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body, query }, context) => {
+  const { storage, tally, refundRate, keepRefusal, caller } = context
   const { events } = body
-  const rows = events.map(newBatchEvent)
+  const checked = await checkedEvents(workspaceId, events, context)
+  const rows = events.map((event, index) => newBatchEvent(event, checked[index]?.breaks))
   const isDiscreet = discretionOf(caller) !== undefined
   const outcomes = query.dry_run
     ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
@@ -65,16 +72,51 @@ export const createEvents: Operation<'createEvents'> = async (
         storage.events.insertEvents(workspaceId, rows, keyIdOf(caller), isDiscreet),
       )
   const count = { created: 0, duplicate: 0, rejected: 0 }
+  const shortened = new ShortenedLists()
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
     if (outcome.status === 'rejected') {
       const { code } = outcome
-      keepRefusal({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
+      const faults = faultsOf(code, checked[index])
+      keepRefusal({ code, status: problems[code].status, faults, item: index, sent: events[index] ?? {} })
     }
-    return resultOf(outcome, events[index], isDiscreet)
+    const listed = shortened.of(checked[index])
+    return resultOf(outcome, events[index], { checked: listed, isDiscreet })
   })
   if (count.rejected > 0) refundRate(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
+}
+
+/** Compares events with the definitions of their workspace; see `EventChecks`. */
+async function checkedEvents(
+  workspaceId: string,
+  events: readonly EventCreation[],
+  { eventChecks, caller }: Context,
+) {
+  return await eventChecks.check(workspaceId, definitionChangesOf(caller), events)
+}
+
+/** Returns the faults of a rejected event that are listed: those for which it was rejected. */
+function faultsOf(code: EventRejection, checked: CheckedEvent | undefined): Violation[] {
+  return checked?.breaks === code ? checked.violations : []
+}
+
+/**
+ * Violations listed in a reply in full; further events get their first. Without a bound, a batch of 100 KB could have a
+ * reply of 4 MB.
+ */
+const LISTED_IN_BATCH = 1_000
+
+/** Shortens the lists of violations in the reply to a batch. */
+class ShortenedLists {
+  #listed = 0
+
+  of(checked: CheckedEvent | undefined): CheckedEvent | undefined {
+    if (!checked) return undefined
+    if (this.#listed >= LISTED_IN_BATCH) return { ...checked, violations: checked.violations.slice(0, 1) }
+    this.#listed += checked.violations.length
+    return checked
+  }
 }
 
 function markOf({ dry_run }: { dry_run?: boolean }) {
@@ -121,13 +163,20 @@ function detailOf(code: EventRejection, customerId: string): string {
   return code === 'customer_not_found' ? customerNotFoundDetail(customerId) : problems[code].detail
 }
 
-function resultOf(outcome: EventOutcome, event: EventCreation | undefined, isDiscreet: boolean): EventResult {
+function resultOf(
+  outcome: EventOutcome,
+  event: EventCreation | undefined,
+  { checked, isDiscreet }: { checked: CheckedEvent | undefined; isDiscreet: boolean },
+): EventResult {
   const message_id = event?.message_id ?? null
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
-    return { status, id, message_id, received_at: instantText(received_ms) }
+    const warnings = checked && { warnings: checked.violations }
+    return { status, id, message_id, received_at: instantText(received_ms), ...warnings }
   }
   const told = toldOf(outcome.code, isDiscreet, event?.customer_id ?? '')
-  const problem = { type: `/docs/problems#${told.code}`, ...problems[told.code], ...told }
+  const errors = faultsOf(outcome.code, checked)
+  const listed = errors.length > 0 && { errors }
+  const problem = { type: `/docs/problems#${told.code}`, ...problems[told.code], ...told, ...listed }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

@@ -6,7 +6,7 @@ import { isPartial } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import type { EventOutcome, NewEvent } from '../storage/events/event-store.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
-import { newBatchEvent } from './new-event.ts'
+import { definitionChangesOf, newBatchEvent } from './new-event.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type EventCreation = components['schemas']['EventCreation']
@@ -17,8 +17,8 @@ export type Replayed = Pick<components['schemas']['RefusalReplayResult'], 'outco
 /** What to replay, parsed and validated; or why that is not possible. */
 type Attempt = { customer: Customer } | { events: ReplayedEvent[] } | { settled: Replayed }
 
-/** With the key that sent it. */
-type ReplayedEvent = { event: NewEvent; key_id: string }
+/** As it was sent and as it is stored, with the key that sent it. */
+type ReplayedEvent = { sent: EventCreation; event: NewEvent; key_id: string }
 
 type Options = { isDry: boolean; context: Context }
 
@@ -93,7 +93,7 @@ function replayedEvent(
   const row = newBatchEvent({ message_id, ...event })
   const dated =
     row.occurred_ms === null ? { ...row, occurred_ms: received_ms, isUndated: true as const } : row
-  return { event: dated, key_id }
+  return { sent: event, event: dated, key_id }
 }
 
 /** A known customer keeps its name, which is newer than the refused one. */
@@ -122,11 +122,20 @@ async function initialized(
 /** Only events that pass the checks are stored, because the store would count a refused one again. */
 async function stored(
   workspaceId: string,
-  sent: readonly ReplayedEvent[],
+  replayed: readonly ReplayedEvent[],
   { isDry, context }: Options,
 ): Promise<EventOutcome[]> {
-  if (sent.length === 0) return []
-  const { storage, tally } = context
+  if (replayed.length === 0) return []
+  const { storage, tally, eventChecks, caller } = context
+  const checked = await eventChecks.check(
+    workspaceId,
+    definitionChangesOf(caller),
+    replayed.map(({ sent }) => sent),
+  )
+  const sent = replayed.map(({ event, key_id }, index) => {
+    const breaks = checked[index]?.breaks
+    return { event: breaks ? { ...event, breaks } : event, key_id }
+  })
   const outcomes = await storage.events.checkEvents(
     workspaceId,
     sent.map(({ event }) => event),

@@ -140,6 +140,14 @@ const outsideCauses: Record<string, Cause> = {
     const event = { ...names, event_id: 'signed_up', occurred_at: '2999-01-01T00:00:00Z' }
     return { names, body: JSON.stringify(event) }
   },
+  event_not_as_defined: async (operation, _caller, place) => {
+    const names = await namesFor(place, operation)
+    const variables = { type: 'object', properties: { plan: {} }, required: ['plan'] }
+    const body = JSON.stringify({ event_id: 'plan_chosen', mode: 'enforce', variables })
+    const headers = { ...place.headers.key, 'content-type': 'application/json' }
+    await place.send({ method: 'POST', path: '/event-definitions', headers, body })
+    return { names, body: JSON.stringify({ ...names, event_id: 'plan_chosen' }) }
+  },
 }
 
 type InsideCause = (
@@ -176,6 +184,13 @@ const insideCauses: Record<string, InsideCause> = {
   session_not_found: nothingIsKnown,
   invitation_not_found: nothingIsKnown,
   service_key_not_found: nothingIsKnown,
+  unknown_event: async (operation, _caller, place) => {
+    const names = await namesFor(place, operation)
+    const headers = { ...place.headers.person, 'content-type': 'application/json' }
+    const body = JSON.stringify({ unknown_events: 'reject' })
+    await place.send({ method: 'PATCH', path: '/workspace', headers, body })
+    return { names, body: JSON.stringify({ ...names, event_id: 'plan_chosen' }) }
+  },
   person_exists: async (_operation, _caller, _place, { owner }) => ({ names: { email: owner.email } }),
   sign_in_refused: async ({ operationId }, _caller, place, { cairn }) => {
     if (operationId === 'signIn') return { names: { email: newEmail() } }

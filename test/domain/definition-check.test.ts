@@ -4,10 +4,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { definitionCheck, LISTED_VIOLATIONS, type Violation } from '../../server/domain/definition-check.ts'
+import type { components } from '../../generated/contract.ts'
+import { definitionCheck, LISTED_VIOLATIONS } from '../../server/domain/definition-check.ts'
 import { type DefinedValue, definitionFaults } from '../../server/domain/event-definitions.ts'
 import { pointerTo } from '../../server/domain/pointers.ts'
 import { casesToTry } from '../fixtures/thoroughness.ts'
+
+type Violation = components['schemas']['Violation']
 
 /** The violations of a value by a definition of the field `a`. */
 function violationsOf(a: DefinedValue, value: unknown): Violation[] {

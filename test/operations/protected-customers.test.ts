@@ -287,6 +287,30 @@ describe('a publishable key in a workspace that protects its customers', () => {
     )
   })
 
+  it('learns of an event that is not as defined before anything about the customer', async ({ cairn }) => {
+    const { workspace, client, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
+    const variables = { type: 'object' as const, properties: { plan: {} }, required: ['plan'] }
+    await client.defineEvent({ body: { event_id: 'signed_up', mode: 'enforce', variables } })
+    const event = { journey_id, event_id: 'signed_up' }
+    const ids = [known, erased, elsewhere, unknown]
+    await expectOneAnswer(
+      cairn,
+      workspace,
+      ids.map((customer_id) => ({ ...event, customer_id })),
+      { code: 'event_not_as_defined' },
+    )
+    // Also if its message_id is known, with different content.
+    const message = { message_id: 'message-1' }
+    const conforming = { ...event, customer_id: known, custom_variables: { plan: 'team' }, ...message }
+    expect((await client.createEvent({ body: conforming })).response.status).toBe(201)
+    await expectOneAnswer(
+      cairn,
+      workspace,
+      ids.map((customer_id) => ({ ...event, customer_id, ...message })),
+      { code: 'event_not_as_defined' },
+    )
+  })
+
   it('learns of an event that is too large before anything about the customer', async ({ cairn }) => {
     const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
     const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }

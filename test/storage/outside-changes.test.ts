@@ -8,9 +8,15 @@ import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { runDeclared } from '../../server/storage/effects.ts'
+import {
+  deleteDefinition,
+  insertDefinition,
+  type StoredDefinition,
+  updateDefinition,
+} from '../../server/storage/tables/event-definitions.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/tables/service-keys.ts'
-import { updateProtection } from '../../server/storage/tables/workspaces.ts'
+import { updateProtection, updateUnknownEvents } from '../../server/storage/tables/workspaces.ts'
 import type { Cairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
@@ -123,6 +129,31 @@ describe('what another program has changed', () => {
       await outside(cairn, (db) => updateProtection(db, workspace_id, isProtected))
       await expect.poll(asked, withinASecond).toBe(!isProtected)
     }
+  })
+
+  it('decides within a second how events are checked', async ({ cairn, workspace, event }) => {
+    const { workspace_id, client } = workspace
+    const code = async () => (await client.createEvent({ body: event })).error?.code
+    expect(await code()).toBeUndefined()
+    const definition: StoredDefinition = {
+      definition_id: newId('def'),
+      event_id: event.event_id,
+      revision: 1,
+      description: '',
+      mode: 'enforce',
+      variables: { type: 'object', properties: { plan: {} }, required: ['plan'] },
+      previous_until_ms: null,
+      created_ms: Date.now(),
+      updated_ms: Date.now(),
+    }
+    await outside(cairn, (db) => insertDefinition(db, workspace_id, definition))
+    await expect.poll(code, withinASecond).toBe('event_not_as_defined')
+    const after = { ...definition, mode: 'warn' as const }
+    await outside(cairn, (db) => updateDefinition(db, workspace_id, definition, after))
+    await expect.poll(code, withinASecond).toBeUndefined()
+    await outside(cairn, (db) => deleteDefinition(db, workspace_id, definition.definition_id))
+    await outside(cairn, (db) => updateUnknownEvents(db, workspace_id, 'reject'))
+    await expect.poll(code, withinASecond).toBe('unknown_event')
   })
 
   it('is seen within a second, repeatedly', async ({ cairn, workspace }) => {

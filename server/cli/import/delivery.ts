@@ -168,7 +168,7 @@ const nameRequired: Refusal = {
 
 function outcomeOf(result: Schemas['EventResult']): Outcome {
   const { status, problem } = result
-  if (problem) return { code: problem.code, detail: problem.detail }
+  if (problem) return { code: problem.code, detail: faultsText(problem.errors ?? []) || problem.detail }
   if (status === 'rejected') throw new Error('the server rejected an event without a reason')
   return status
 }

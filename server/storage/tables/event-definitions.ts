@@ -6,6 +6,7 @@ import { instantText } from '../../domain/instants.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind } from '../lists/keyset.ts'
 import { bytes, readPage } from '../lists/page-query.ts'
+import { noteDefinitionChange } from './workspaces.ts'
 
 type EventDefinition = components['schemas']['EventDefinition']
 
@@ -40,6 +41,7 @@ export async function insertDefinition(
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows !== 1n) return false
   await insertRevision(db, workspace_id, definition)
+  await noteDefinitionChange(db, workspace_id)
   return true
 }
 
@@ -72,6 +74,7 @@ export async function updateDefinition(
     .where('definition_id', '=', definition_id)
     .execute()
   if (after.revision !== before.revision) await insertRevision(db, workspace_id, after)
+  await noteDefinitionChange(db, workspace_id)
 }
 
 async function insertRevision(db: Transaction<DB>, workspace_id: string, definition: StoredDefinition) {
@@ -102,6 +105,7 @@ export async function deleteDefinition(
       .where('definition_id', '=', definitionId)
       .execute()
   }
+  await noteDefinitionChange(db, workspaceId)
 }
 
 /** The definitions of a workspace with their newest revisions. */
@@ -145,6 +149,52 @@ export async function findDefinition(
 export async function allDefinitions(db: Kysely<DB>, workspaceId: string): Promise<StoredDefinition[]> {
   const rows = await current(db, workspaceId).select(COLUMNS).orderBy('event_definitions.event_id').execute()
   return rows.map(storedOf)
+}
+
+/** What the events of a workspace are checked by. */
+export type CheckedDefinitions = {
+  /** The workspace's `definition_changes`; later changes may be included too. */
+  changes: number
+  unknown_events: components['schemas']['UnknownEvents']
+  definitions: CheckedDefinition[]
+}
+
+/** The current definition of a name. `variables` are JSON. */
+export type CheckedDefinition = Pick<EventDefinition, 'event_id' | 'mode'> & {
+  variables: string
+  /** The revision before, if it is accepted too until some time. */
+  previous?: { variables: string; until_ms: number }
+}
+
+export async function checkedDefinitions(db: Kysely<DB>, workspaceId: string): Promise<CheckedDefinitions> {
+  // First, so that what is read afterwards is not older.
+  const { definition_changes, unknown_events } = await db
+    .selectFrom('workspaces')
+    .select(['definition_changes', 'unknown_events'])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  const rows = await current(db, workspaceId)
+    .leftJoin('event_definition_revisions as before', (join) =>
+      join
+        .onRef('before.workspace_id', '=', 'event_definitions.workspace_id')
+        .onRef('before.definition_id', '=', 'event_definitions.definition_id')
+        .on('before.revision', '=', sql`event_definitions.revision - 1`)
+        .on('event_definitions.previous_until_ms', 'is not', null),
+    )
+    .select(['event_definitions.event_id', 'event_definitions.mode', 'event_definitions.previous_until_ms'])
+    .select(['event_definition_revisions.variables', 'before.variables as before'])
+    .execute()
+  return {
+    changes: definition_changes,
+    unknown_events: unknown_events as CheckedDefinitions['unknown_events'],
+    definitions: rows.map(({ event_id, mode, variables, before, previous_until_ms }) => ({
+      event_id,
+      mode: mode as CheckedDefinition['mode'],
+      variables,
+      ...(before !== null &&
+        previous_until_ms !== null && { previous: { variables: before, until_ms: previous_until_ms } }),
+    })),
+  }
 }
 
 /** How many definitions a workspace has, and their size in bytes. */

@@ -34,6 +34,8 @@ export type ServiceKey = {
 export type CallingKey = ServiceKey & {
   /** Customer protection for this key; undefined if it may look up and rename customers. */
   discretion: Discretion | undefined
+  /** Of the workspace: how often what its events are checked by was changed. 0: every event passes. */
+  definition_changes: number
 }
 
 /** Stores a new key, given as the text that its owner will send. */
@@ -88,15 +90,22 @@ function callingKeys(db: Kysely<DB>) {
     .innerJoin('workspaces', 'workspaces.workspace_id', 'service_keys.workspace_id')
     .selectAll('service_keys')
     .select(['workspaces.protect_customers', 'workspaces.created_ms as workspace_ms'])
+    .select('workspaces.definition_changes')
 }
 
 function callingKeyOf({
   protect_customers,
   workspace_ms,
+  definition_changes,
   ...row
-}: Selectable<ServiceKeys> & { protect_customers: number; workspace_ms: number }): CallingKey {
+}: Selectable<ServiceKeys> & {
+  protect_customers: number
+  workspace_ms: number
+  definition_changes: number
+}): CallingKey {
   const isDiscreet = row.kind === 'publishable' && protect_customers === 1
-  return { ...keyOf(row), discretion: isDiscreet ? { since_ms: workspace_ms } : undefined }
+  const discretion = isDiscreet ? { since_ms: workspace_ms } : undefined
+  return { ...keyOf(row), discretion, definition_changes }
 }
 
 /** A key with the name of who made it. */

@@ -48,6 +48,19 @@ export async function updateUnknownEvents(
   unknown_events: UnknownEvents,
 ): Promise<void> {
   await db.updateTable('workspaces').set({ unknown_events }).where('workspace_id', '=', workspaceId).execute()
+  await noteDefinitionChange(db, workspaceId)
+}
+
+/**
+ * Makes every process read again what a workspace's events are checked by, and other transactions that change it wait
+ * for the end of this one. Call it in each transaction that changes it.
+ */
+export async function noteDefinitionChange(db: Transaction<DB>, workspaceId: string): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set(({ eb }) => ({ definition_changes: eb('definition_changes', '+', 1) }))
+    .where('workspace_id', '=', workspaceId)
+    .execute()
 }
 
 /** Sets customer protection: publishable keys can neither rename customers nor learn who is one. */

@@ -9,6 +9,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       ALTER TABLE workspaces ADD COLUMN unknown_events ${text} NOT NULL DEFAULT 'allow'
         CHECK (unknown_events IN ('allow', 'warn', 'reject'))`)
     .execute(db)
+  // How often that or a definition was changed; 0: every event passes.
+  await sql.raw('ALTER TABLE workspaces ADD COLUMN definition_changes bigint NOT NULL DEFAULT 0').execute(db)
   const isDistributed = await hasCitus(db)
   for (const [table, statement] of tables) {
     await sql.raw(statement).execute(db)

@@ -9,6 +9,8 @@ const statements = [
   // What happens to events without a definition.
   `ALTER TABLE workspaces ADD COLUMN unknown_events TEXT NOT NULL DEFAULT 'allow'
     CHECK (unknown_events IN ('allow', 'warn', 'reject'))`,
+  // How often that or a definition was changed; 0: every event passes.
+  'ALTER TABLE workspaces ADD COLUMN definition_changes INTEGER NOT NULL DEFAULT 0',
 
   `CREATE TABLE event_definitions (
     workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id),
