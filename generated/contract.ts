@@ -715,6 +715,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/event-definitions/observed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what the events with a name really look like
+         * @description Returns the fields of `custom_variables` in the latest stored events with a name, whether it is defined or not:
+         *     how often each is present, its types, and the values of fields with few different ones. From 50 events on it
+         *     suggests a definition.
+         *
+         *     It is computed from the events that are stored now: what was erased or removed is not in it.
+         */
+        get: operations["getObservedEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/event-definitions/{definition_id}": {
         parameters: {
             query?: never;
@@ -2281,6 +2305,45 @@ export interface components {
                 /** @description How many events. */
                 events: components["schemas"]["TrialCount"];
             }[];
+        };
+        /**
+         * Observed event
+         * @description What the latest stored events with a name look like: up to 1,000, fewer if they are large or hard to find.
+         */
+        ObservedEvent: {
+            /** @description The name of the events. */
+            event_id: components["schemas"]["Name"];
+            /** @description How many events were examined. */
+            examined: components["schemas"]["TrialCount"];
+            /**
+             * Format: date-time
+             * @description When the oldest of them was received; null if there is none.
+             */
+            oldest_received_at: string | null;
+            /**
+             * @description The fields that they have, each before those inside it; at most 200, and none nested deeper than a
+             *     definition can be.
+             */
+            fields: components["schemas"]["ObservedField"][];
+            /**
+             * @description A definition to which all of them conform whose variables are an object: types and required fields, no
+             *     values. Absent with fewer than 50 events, or if it would be too large.
+             */
+            suggestion?: components["schemas"]["DefinedVariables"];
+        };
+        /**
+         * Observed field
+         * @description A field of the custom variables of events.
+         */
+        ObservedField: {
+            /** @description JSON Pointer (RFC 6901) within `custom_variables`; items of an array are `-`. */
+            pointer: string;
+            /** @description The types that it has. */
+            types: components["schemas"]["DefinedType"][];
+            /** @description How many of the events have it. */
+            events: components["schemas"]["TrialCount"];
+            /** @description All its values, if they are short and at most ten; empty otherwise. */
+            values: (string | number | boolean)[];
         };
         /**
          * Number of events
@@ -6375,6 +6438,51 @@ export interface operations {
             409: components["responses"]["DefinitionRefused"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getObservedEvent: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name of the events.
+                 * @example plan_chosen
+                 */
+                event_id: components["schemas"]["Name"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the events look like. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObservedEvent"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -329,6 +329,16 @@ export const operationPaths = {
    */
   defineEvent: ['POST', '/event-definitions'],
   /**
+   * Get what the events with a name really look like
+   *
+   * Returns the fields of `custom_variables` in the latest stored events with a name, whether it is defined or not:
+   * how often each is present, its types, and the values of fields with few different ones. From 50 events on it
+   * suggests a definition.
+   *
+   * It is computed from the events that are stored now: what was erased or removed is not in it.
+   */
+  getObservedEvent: ['GET', '/event-definitions/observed'],
+  /**
    * Get an event definition
    *
    * Returns the current state of a definition, with its newest revision.

@@ -20,6 +20,7 @@ const LABELS = {
   'backup-and-restore': 'Backup and restore',
   monitoring: 'Monitoring',
   'import-and-export': 'Import and export',
+  'event-definitions': 'Event definitions',
   privacy: 'Erasure, retention and removal',
 }
 

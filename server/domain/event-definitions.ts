@@ -59,6 +59,19 @@ export function typesOf({ type }: DefinedValue): readonly DefinedType[] {
   return typeof type === 'string' ? [type] : type
 }
 
+/** Returns what is compared with a definition: variables that are sent as a string of JSON count as what it contains. */
+export function comparedValue(variables: object | string | null | undefined): unknown {
+  if (typeof variables !== 'string') return variables ?? NO_VARIABLES
+  try {
+    const parsed: unknown = JSON.parse(variables)
+    return isOfType('object', parsed) ? parsed : variables
+  } catch {
+    return variables
+  }
+}
+
+const NO_VARIABLES = {}
+
 /** Whether a value has a type; an integer is also a number. */
 export function isOfType(type: DefinedType, value: unknown): boolean {
   switch (type) {

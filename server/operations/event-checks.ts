@@ -1,5 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import { definitionCheck, meantText } from '../domain/definition-check.ts'
+import { comparedValue } from '../domain/event-definitions.ts'
 import { NameIndex } from '../domain/name-index.ts'
 import type { DefinitionRejection } from '../storage/events/event-store.ts'
 import type { CheckedDefinition, CheckedDefinitions } from '../storage/tables/event-definitions.ts'
@@ -197,16 +198,3 @@ function isAsBefore(use: DefinitionUse, value: unknown, now_ms: number): boolean
 function checkOf(variables: string): Check {
   return definitionCheck(JSON.parse(variables))
 }
-
-/** Returns what is compared with a definition: variables that are sent as a string of JSON count as what it contains. */
-function comparedValue(variables: EventCreation['custom_variables']): unknown {
-  if (typeof variables !== 'string') return variables ?? NO_VARIABLES
-  try {
-    const parsed: unknown = JSON.parse(variables)
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : variables
-  } catch {
-    return variables
-  }
-}
-
-const NO_VARIABLES = {}

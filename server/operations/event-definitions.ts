@@ -19,6 +19,7 @@ import {
 } from '../storage/tables/audited-definitions.ts'
 import * as definitions from '../storage/tables/event-definitions.ts'
 import { authorOf } from './author.ts'
+import { definitionTrial } from './definition-trial.ts'
 
 type StoredDefinition = definitions.StoredDefinition
 type Update = components['schemas']['EventDefinitionUpdate']
@@ -70,7 +71,8 @@ export const defineEvent: Operation<'defineEvent'> = async ({ workspaceId, body,
     const page = { limit: 1 }
     const { rows } = await definitions.newestDefinitions(context.storage.db, workspaceId, { event_id }, page)
     if (rows.length > 0) throw new Problem('event_already_defined')
-    return { status: 200, body: { ...change, dry_run: true } }
+    const trial = await definitionTrial(workspaceId, definition, context)
+    return { status: 200, body: { ...change, trial, dry_run: true } }
   }
   await context.change(async (db) => {
     if (!(await insert(db, workspaceId, definition, authorOf(context))))
@@ -86,7 +88,8 @@ export const updateEventDefinition: Operation<'updateEventDefinition'> = async (
   if (query.dry_run) {
     const before = await existing(context.storage.db, workspaceId, path.definition_id)
     const { after, differences } = changed(before, body, context.now())
-    return { status: 200, body: { ...changeBody(after, differences), dry_run: true } }
+    const trial = await definitionTrial(workspaceId, after, context)
+    return { status: 200, body: { ...changeBody(after, differences), trial, dry_run: true } }
   }
   const change = await context.change(async (db) => {
     await definitions.lockDefinition(db, workspaceId, path.definition_id)

@@ -11,6 +11,7 @@ import * as ingestion from './ingestion.ts'
 import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
 import * as members from './members.ts'
+import * as observedEvents from './observed-events.ts'
 import * as passwordLinks from './password-links.ts'
 import * as refusals from './refusals.ts'
 import * as reports from './reports.ts'
@@ -34,6 +35,7 @@ export const allOperations: Operations = {
   ...invitations,
   ...journeys,
   ...members,
+  ...observedEvents,
   ...passwordLinks,
   ...refusals,
   ...reports,
