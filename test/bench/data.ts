@@ -31,22 +31,30 @@ export const WIDE_WORKSPACES = 100
 export const WIDE_JOURNEYS = 10
 const WIDE_NAMES = 100_000
 
-export type EventsOptions = { subjects: Subject[]; breadth: Breadth; messageIds: MessageIds }
+export type EventsOptions = {
+  subjects: Subject[]
+  breadth: Breadth
+  messageIds: MessageIds
+  /** How many variables each event has; three by default. */
+  variables?: 'three' | 'ten' | undefined
+}
 
 /** A body, and the key to send it with. */
 export type Body = { key: string; body: string }
 
-/** Generates unique events, with a new `message_id` of 36 characters and three variables each. */
+/** Generates unique events, with a new `message_id` of 36 characters and three or ten variables each. */
 export class Events {
   readonly #subjects: Subject[]
   readonly #breadth: Breadth
   readonly #messageIds: MessageIds
+  readonly #others: string
   #made = 0
 
-  constructor({ subjects, breadth, messageIds }: EventsOptions) {
+  constructor({ subjects, breadth, messageIds, variables }: EventsOptions) {
     this.#subjects = subjects
     this.#breadth = breadth
     this.#messageIds = messageIds
+    this.#others = variables === 'ten' ? SEVEN_OTHERS : ''
   }
 
   single(): Body {
@@ -70,7 +78,7 @@ export class Events {
       journey_id: oneOf(journey_ids),
       customer_id: oneOf(customerIds),
       name: this.#breadth === 'wide' ? `event_${Math.floor(Math.random() * WIDE_NAMES)}` : oneOf(EVENT_NAMES),
-      variables: `{"plan":"team","seats":${this.#made % 1000},"trial":${this.#made % 3 === 0}}`,
+      variables: `{"plan":"team","seats":${this.#made % 1000},"trial":${this.#made % 3 === 0}${this.#others}}`,
     }
   }
 
@@ -80,6 +88,17 @@ export class Events {
     return `{"journey_id":"${journey_id}","customer_id":"${customer_id}","event_id":"${name}","message_id":"${message_id}","custom_variables":${variables}}`
   }
 }
+
+/** What makes ten variables of three. */
+const SEVEN_OTHERS = `,${JSON.stringify({
+  currency: 'EUR',
+  price: 49.5,
+  coupon: null,
+  source: { name: 'newsletter', campaign: 'autumn-2026' },
+  tags: ['annual', 'upgrade'],
+  page: 'https://www.example.com/pricing',
+  began_at: '2026-11-20T09:30:00.250+01:00',
+}).slice(1, -1)}`
 
 function oneOf<Item>(items: Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item

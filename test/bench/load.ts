@@ -6,6 +6,7 @@ import {
   type Breadth,
   CUSTOMERS,
   Events,
+  type EventsOptions,
   initializeText,
   type MessageIds,
   newCustomerNumber,
@@ -31,6 +32,7 @@ export type Job = {
   connections: number
   breadth: Breadth
   messageIds: MessageIds
+  variables?: EventsOptions['variables']
   /** Load before the measurement starts. */
   warmUpSeconds: number
   /** Ends after this time, not counting the warm-up … */
@@ -185,7 +187,12 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
     }
   }
   if (job.kind === 'listing') return listing(first.key)
-  const events = new Events({ subjects, breadth: job.breadth, messageIds: job.messageIds })
+  const events = new Events({
+    subjects,
+    breadth: job.breadth,
+    messageIds: job.messageIds,
+    variables: job.variables,
+  })
   if (job.kind === 'single') return singles(events, job, counts)
   return {
     method: 'POST',

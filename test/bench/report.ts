@@ -1,4 +1,5 @@
 import type { BuildFigures } from './builds.ts'
+import type { DefinitionFigures } from './definitions.ts'
 import type { OfEngines } from './engines.ts'
 import type { ExportFigures } from './exports.ts'
 import type { FullStoreFigures, Kind } from './full-stores.ts'
@@ -58,6 +59,10 @@ const wanted = {
   pg_keeping_refusals: { least: 0.95 },
   pg_keeping_one_in_ten: { least: 0.95 },
   pg_refused_neighbour: { most: 1.2 },
+  defined_single: { least: 0.9 },
+  defined_batch: { least: 0.9 },
+  pg_defined_single: { least: 0.9 },
+  pg_defined_batch: { least: 0.9 },
   ageing_single: { least: 0.9 },
   ageing_batch: { least: 0.9 },
   aged_file: { most: 1.2 },
@@ -93,6 +98,7 @@ type Measured = {
   retention: OfEngines<RetentionFigures> | undefined
   builds: OfEngines<BuildFigures> | undefined
   grown: GrownFigures | undefined
+  definitions: OfEngines<DefinitionFigures> | undefined
   watched: Watched
 }
 
@@ -108,6 +114,7 @@ export function ratiosOf({
   retention,
   builds,
   grown,
+  definitions,
   watched,
 }: Measured): Ratios {
   const bytes = [
@@ -136,6 +143,7 @@ export function ratiosOf({
     ...(retention && ofEach(retention, retentionRatios)),
     ...(builds && ofEach(builds, buildRatios)),
     ...(grown && grownRatios(grown)),
+    ...(definitions && ofEach(definitions, definitionRatios)),
   }
 }
 
@@ -191,6 +199,13 @@ function refusedRatios({ requests_per_s, neighbour_p99_ms }: RefusedFigures): Ra
     keeping_refusals: medianQuotient(accepted.kept, accepted.not_kept),
     keeping_one_in_ten: medianQuotient(one_in_ten.kept, one_in_ten.not_kept),
     refused_neighbour: medianQuotient(neighbour_p99_ms.refused, neighbour_p99_ms.stored),
+  }
+}
+
+function definitionRatios({ single, batch }: DefinitionFigures): Ratios {
+  return {
+    defined_single: medianQuotient(single.defined, single.free),
+    defined_batch: medianQuotient(batch.defined, batch.free),
   }
 }
 
@@ -273,6 +288,7 @@ type Report = {
   retention: OfEngines<RetentionFigures> | undefined
   builds: OfEngines<BuildFigures> | undefined
   grown: GrownFigures | undefined
+  definitions: OfEngines<DefinitionFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -298,6 +314,7 @@ export function tableOf(report: Report): string {
     retention,
     builds,
     grown,
+    definitions,
     machine,
     does_not_count,
   } = report
@@ -355,6 +372,7 @@ export function tableOf(report: Report): string {
   if (retention) lines.push(...eachEngine(retention, retentionLines))
   if (builds) lines.push(...eachEngine(builds, buildLines))
   if (grown) lines.push(...grownLines(grown))
+  if (definitions) lines.push(...eachEngine(definitions, definitionLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   target`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -455,6 +473,12 @@ function refusedLines(engine: string, { requests_per_s, neighbour_p99_ms }: Refu
     `single events per second on ${engine}: ${rates(accepted)}; one in ten rejected: ${rates(one_in_ten)}`,
     `  p99 of ordinary senders beside a key whose events are stored ${ms(neighbour_p99_ms.stored)}, rejected ${ms(neighbour_p99_ms.refused)}`,
   ]
+}
+
+function definitionLines(engine: string, { single, batch }: DefinitionFigures) {
+  const rates = ({ defined, free }: { defined: number[]; free: number[] }) =>
+    `${whole(median(defined))} with a definition of ten fields, ${whole(median(free))} without`
+  return [`single events per second on ${engine}: ${rates(single)}; batches: ${rates(batch)}`]
 }
 
 function retentionLines(engine: string, figures: RetentionFigures) {

@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { measureBuilds } from './builds.ts'
+import { measureDefinitions } from './definitions.ts'
 import { measureExports } from './exports.ts'
 import { measureFullStores } from './full-stores.ts'
 import { measureGrown } from './grown.ts'
@@ -53,7 +54,20 @@ async function main(settings: Settings) {
   const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
   const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
   const grown = only === 'grown' ? await measureGrown(folder, options) : undefined
-  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds, grown }
+  const definitions = only === 'definitions' ? await measureDefinitions(folder, options) : undefined
+  const parts = {
+    peers,
+    store,
+    hostile,
+    postgres,
+    journeys,
+    exports,
+    refused,
+    retention,
+    builds,
+    grown,
+    definitions,
+  }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],

@@ -34,6 +34,7 @@ const PARTS = [
   'retention',
   'builds',
   'grown',
+  'definitions',
 ] as const
 type Part = (typeof PARTS)[number]
 
@@ -61,6 +62,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                      retention  ingestion while old events expire, on each engine
                      builds     this checkout against another one, on each engine
                      grown      full stores of ours and of the peer fastify, on SQLite
+                     definitions  events with and without definitions, on each engine
 `
 
 /** Parses the command line; undefined if it asks for help. */
