@@ -46,7 +46,7 @@ class Comparison {
       this.#add({ code: 'wrong_type', detail: `must be ${expected}`, expected, found: foundType(value) })
       return
     }
-    if (defined.enum && !defined.enum.includes(value as string)) {
+    if (defined.enum && !isAmong(defined.enum, value)) {
       const expected = enumText(defined.enum)
       this.#add({ code: 'not_in_enum', detail: `must be ${expected}`, expected, found: foundType(value) })
     }
@@ -142,6 +142,8 @@ export function meantText(text: string, meant: string | undefined): string {
   return meant === undefined ? text : cut(`${text}; did you mean ${JSON.stringify(meant)}?`)
 }
 
+type Enumeration = NonNullable<DefinedValue['enum']>
+
 const NO_PROPERTIES: NonNullable<DefinedValue['properties']> = {}
 const NO_NAMES: readonly string[] = []
 const A_NUMBER = { found: 'number' } as const
@@ -149,6 +151,16 @@ const A_NUMBER = { found: 'number' } as const
 function hasType({ type }: DefinedValue, value: unknown): boolean {
   if (type === undefined) return true
   return typeof type === 'string' ? isOfType(type, value) : type.some((one) => isOfType(one, value))
+}
+
+/** Sets of long enumerations: an array of 30,000 values would otherwise be compared with 100 values each. */
+const sets = new WeakMap<Enumeration, ReadonlySet<unknown>>()
+
+function isAmong(values: Enumeration, value: unknown): boolean {
+  if (values.length <= 10) return values.includes(value as string)
+  const set = sets.get(values) ?? new Set<unknown>(values)
+  sets.set(values, set)
+  return set.has(value)
 }
 
 function isOfFormat(format: NonNullable<DefinedValue['format']>, value: string): boolean {
@@ -200,7 +212,7 @@ function typesText(defined: DefinedValue): string {
   return defined.type === undefined ? 'any value' : typesOf(defined).join(' or ')
 }
 
-function enumText(values: NonNullable<DefinedValue['enum']>): string {
+function enumText(values: Enumeration): string {
   const all = values.map((value) => JSON.stringify(value)).join(', ')
   return cut(values.length === 1 ? all : `one of ${all}`)
 }
