@@ -273,12 +273,13 @@ function leaveCall(event: QueuedEvent) {
 function outcomeAt(index: number, { data, error, response }: Answer): Outcome {
   if (error) return { error, response }
   if ('success' in data) return { data, response }
-  const { status, id, received_at, problem } = data.results[index] ?? {}
+  const { status, id, received_at, warnings, problem } = data.results[index] ?? {}
   if (problem) {
     return { error: { ...problem, request_id: response.headers.get('x-request-id') ?? '' }, response }
   }
   if (!id || !received_at) throw new UnexpectedResponseError(response, data)
-  return { data: { success: true, id, duplicate: status === 'duplicate', received_at }, response }
+  const created = { success: true, id, duplicate: status === 'duplicate', received_at } as const
+  return { data: { ...created, ...(warnings && { warnings }) }, response }
 }
 
 type Outcome = OperationResult<'createEvent'>

@@ -128,6 +128,24 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toMatchObject([{ event_id: 'plan_chosen' }])
   })
 
+  it('gives an event what its definition says about it', async ({ cairn }) => {
+    const { options, client } = await workspaceOnCairn(cairn)
+    const variables = { type: 'object' as const, properties: { plan: {} }, required: ['plan'] }
+    await client.defineEvent({ body: { event_id: 'plan_chosen', variables } })
+    await client.defineEvent({ body: { event_id: 'signed_up', variables, mode: 'enforce' } })
+    const tracker = createTracker(options)
+
+    const names = ['opened', 'plan_chosen', 'signed_up']
+    const outcomes = await Promise.all(names.map((name) => tracker.track(name)))
+
+    const missing = [expect.objectContaining({ code: 'missing', pointer: '/custom_variables/plan' })]
+    expect(outcomes.map(({ data, error }) => error?.errors ?? data?.warnings)).toEqual([
+      undefined,
+      missing,
+      missing,
+    ])
+  })
+
   it('gives every waiting event the problem of a failed initialization; the next one tries again', async ({
     cairn,
   }) => {
