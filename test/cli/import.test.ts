@@ -235,6 +235,26 @@ describe('cairn import', () => {
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
   })
 
+  it('says of each line what its definition does not allow', async ({ cairn }) => {
+    const { client, write, ...own } = await newImport(cairn)
+    const variables = {
+      type: 'object' as const,
+      properties: { n: { type: 'integer' as const } },
+      required: ['n'],
+    }
+    await client.defineEvent({ body: { event_id: 'signed_up', mode: 'enforce', variables } })
+    write([
+      ownEvent(1),
+      ownEvent(2, { custom_variables: { n: 'two' } }),
+      ownEvent(3, { custom_variables: {} }),
+    ])
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 2 } })
+    expect(own.refused().map(({ code, detail }) => [code, detail])).toEqual([
+      ['event_not_as_defined', 'custom_variables/n: must be integer'],
+      ['event_not_as_defined', 'custom_variables/n: is required'],
+    ])
+  })
+
   it('splits a batch in which most lines are invalid', async ({ cairn }) => {
     const { client, write, ...own } = await newImport(cairn)
     write(upTo(1500).map((n) => ownEvent(n, n % 5 === 0 ? {} : { evnt: 1, other: 2 })))

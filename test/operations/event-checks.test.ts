@@ -258,13 +258,15 @@ describe('a publishable key', () => {
   })
 })
 
-describe('a rejected event', () => {
-  async function refusalsOf({ client }: Workspace, count: number) {
-    const listed = async () => (await client.listRefusals({ query: { order: 'oldest' } })).data?.data ?? []
-    await expect.poll(async () => (await listed()).length, withPatience).toBe(count)
-    return await listed()
-  }
+/** Waits until a number of refusals is kept, and returns them. */
+async function refusalsOf({ client }: Workspace, count: number) {
+  const query = { order: 'oldest', limit: 500 } as const
+  const listed = async () => (await client.listRefusals({ query })).data?.data ?? []
+  await expect.poll(async () => (await listed()).length, withPatience).toBe(count)
+  return await listed()
+}
 
+describe('a rejected event', () => {
   it('is kept with its violations, by field, and is stored once the definition allows it', async ({
     workspace,
     client,
@@ -306,6 +308,33 @@ describe('a rejected event', () => {
 })
 
 describe('a change of what events are checked by', () => {
+  it('loses no event that is sent meanwhile: each is stored or kept as rejected', async ({
+    workspace,
+    client,
+    event,
+  }) => {
+    const definition_id = await define(client, 'warn')
+    const codes: (string | undefined)[] = []
+    const send = async (sender: number) => {
+      for (let count = 0; count < 20; count += 1) {
+        const { error } = await client.createEvent({ body: { ...event, message_id: `${sender} ${count}` } })
+        codes.push(error?.code)
+      }
+    }
+    const modes = async () => {
+      for (const mode of ['enforce', 'warn', 'enforce', 'off', 'enforce'] as const) {
+        await client.updateEventDefinition({ path: { definition_id }, body: { mode } })
+      }
+    }
+    await Promise.all([...Array(10).keys()].map(send).concat(modes()))
+    expect((await client.createEvent({ body: event })).error?.code).toBe('event_not_as_defined')
+    const refused = codes.filter((code) => code !== undefined)
+    expect(refused.filter((code) => code !== 'event_not_as_defined')).toEqual([])
+    const stored = await client.listEvents({ query: { limit: 500 } })
+    expect(stored.data?.data).toHaveLength(codes.length - refused.length)
+    await refusalsOf(workspace, refused.length + 1)
+  })
+
   it('takes effect at once for every key', async ({ cairn, client, event, workspace }) => {
     const { key } = await createKey(cairn, workspace, 'secret')
     const other = cairn.client(key)
