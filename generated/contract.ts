@@ -522,6 +522,29 @@ export interface paths {
         patch: operations["updateJourney"];
         trace?: never;
     };
+    "/journeys/{journey_id}/openapi.yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the contract of a journey
+         * @description An OpenAPI 3.1 document of this server's ingestion for one journey, in which `event_id` and the
+         *     `custom_variables` of each event are typed; see [The contract of a
+         *     journey](#tag/Journeys/The-contract-of-a-journey). At most a few concurrent requests per caller, as for
+         *     [Exports](#tag/Exports).
+         */
+        get: operations["getJourneyContract"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/journeys/{journey_id}/archive": {
         parameters: {
             query?: never;
@@ -2081,6 +2104,11 @@ export interface components {
             more_events: boolean;
             dry_run?: components["schemas"]["DryRunMark"];
         };
+        /**
+         * Contract of a journey
+         * @description An OpenAPI 3.1 document in YAML. Its length is bounded by that of the definitions of a workspace, 4 MiB together.
+         */
+        JourneyContract: string;
         /**
          * Page of journeys
          * @description One page of a list of journeys.
@@ -4160,6 +4188,11 @@ export interface components {
          */
         Window: components["schemas"]["Duration"];
         /**
+         * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
+         * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
+         */
+        IfNoneMatch: string;
+        /**
          * @description Only events in this journey.
          * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
          */
@@ -4331,6 +4364,11 @@ export interface components {
          * @example attachment; filename="events-20261120T083100Z.ndjson"
          */
         "Content-Disposition": string;
+        /**
+         * @description Identifies the content. Send it as `If-None-Match` to find out whether it has changed.
+         * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
+         */
+        ETag: string;
         /**
          * @description How a body can be compressed.
          * @example gzip
@@ -5819,6 +5857,70 @@ export interface operations {
             409: components["responses"]["StepNotUnique"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJourneyContract: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+                /**
+                 * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
+                 * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contract of the journey. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": components["schemas"]["JourneyContract"];
+                };
+            };
+            /** @description You have the current one. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -261,6 +261,15 @@ export const operationPaths = {
    */
   updateJourney: ['PATCH', '/journeys/{journey_id}'],
   /**
+   * Get the contract of a journey
+   *
+   * An OpenAPI 3.1 document of this server's ingestion for one journey, in which `event_id` and the
+   * `custom_variables` of each event are typed; see [The contract of a
+   * journey](#tag/Journeys/The-contract-of-a-journey). At most a few concurrent requests per caller, as for
+   * [Exports](#tag/Exports).
+   */
+  getJourneyContract: ['GET', '/journeys/{journey_id}/openapi.yaml'],
+  /**
    * Archive a journey
    *
    * An archived journey accepts no new customers and no new events (409 `journey_archived`). Its data stays

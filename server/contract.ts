@@ -3,6 +3,7 @@ import type { components, operations } from '../generated/contract.ts'
 import { operationPaths, personOperationPaths } from '../generated/operations.ts'
 import type { Config } from './config.ts'
 import type { newId } from './domain/identifiers.ts'
+import type { DefinedEvent, DescribedJourney } from './domain/journey-contract.ts'
 import type { JsonBytes } from './domain/json-bytes.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import type { StreamedFile } from './http/answers/streamed-file.ts'
@@ -71,6 +72,11 @@ export type Context = {
   attempts: Pick<Attempts, 'guess'>
   /** What the operator permits members to do. */
   allowed: Pick<Config, 'rateLimitMax' | 'accounts'>
+  /** Makes the contract of a journey from that of the server. */
+  journeyContract(
+    journey: DescribedJourney,
+    definitions: readonly DefinedEvent[],
+  ): Promise<StreamedFile<'application/yaml'>>
 }
 
 /** The caller of an operation. */

@@ -2,11 +2,13 @@ import type { Request, Response } from 'express'
 import type { Caller, Context, Contract, OperationId, OperationRequest, Route } from '../contract.ts'
 import { browserName } from '../domain/browsers.ts'
 import { newId } from '../domain/identifiers.ts'
+import { journeyContract } from '../domain/journey-contract.ts'
 import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import { Tally } from '../metrics/tally.ts'
 import type { Reading } from '../storage/database.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { ClientDisconnected } from './answers/answer.ts'
+import { journeyContractFile } from './answers/journey-contract-file.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
 import type { Ingress } from './callers/origins.ts'
@@ -146,6 +148,13 @@ export class RequestContext implements Context {
 
   get allowed() {
     return this.#options.allowed
+  }
+
+  get journeyContract(): Context['journeyContract'] {
+    const { document } = this.#options.contract
+    return (journey, definitions) => {
+      return journeyContractFile(journeyContract(document, journey, definitions), journey.journey_id)
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import * as events from './events.ts'
 import * as exports from './exports.ts'
 import * as ingestion from './ingestion.ts'
 import * as invitations from './invitations.ts'
+import * as journeyContract from './journey-contract.ts'
 import * as journeys from './journeys.ts'
 import * as members from './members.ts'
 import * as observedEvents from './observed-events.ts'
@@ -33,6 +34,7 @@ export const allOperations: Operations = {
   ...exports,
   ...ingestion,
   ...invitations,
+  ...journeyContract,
   ...journeys,
   ...members,
   ...observedEvents,

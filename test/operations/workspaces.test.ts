@@ -204,6 +204,10 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     ],
   ],
   listJourneys: [1, async ({ client }) => own(await client.listJourneys())],
+  getJourneyContract: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.getJourneyContract({ path: path(victim) })),
+  ],
   getJourneyReport: [
     'journey_not_found',
     ({ client }, victim) => code(client.getJourneyReport({ path: path(victim) })),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { etagOf, isKnown } from './entity-tags.ts'
 
 /** The supported content codings, best first. */
 const codings = ['br', 'gzip'] as const
@@ -40,18 +41,15 @@ export class StaticFile {
    */
   async answer({
     accepts,
-    ifNoneMatch = '',
+    ifNoneMatch,
   }: {
     accepts: (coding: Coding) => boolean
     ifNoneMatch?: string | undefined
   }) {
     const coding = this.#body.length < LEAST_BYTES ? undefined : codings.find(accepts)
-    // A different tag per coding, because the bytes differ (RFC 9110, section 8.8.3.3).
-    const etag = `"${this.#digest}${coding ? `-${coding}` : ''}"`
+    const etag = etagOf(this.#digest, coding)
     const headers = { ETag: etag, Vary: 'Accept-Encoding' }
-    // A proxy that compresses turns the tag into a weak one.
-    const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-    if (known.includes(etag)) return { status: 304, headers, body: undefined }
+    if (isKnown(etag, ifNoneMatch)) return { status: 304, headers, body: undefined }
     if (!coding) return { status: 200, headers, body: this.#body }
     return { status: 200, headers: { ...headers, 'Content-Encoding': coding }, body: await this.#as(coding) }
   }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
-import { type Answering, addHeaders, ClientDisconnected, headerList, ownerOf } from './answer.ts'
+import { type Answering, addHeaders, answer, ClientDisconnected, headerList, ownerOf } from './answer.ts'
 import type { AnswerCompression } from './answer-compression.ts'
+import { etagOf, isKnown } from './entity-tags.ts'
 import { GzipStream } from './gzip-stream.ts'
 
 /** A file that is streamed while it is produced. */
@@ -8,6 +9,8 @@ export type StreamedFile<ContentType extends string = string> = {
   contentType: ContentType
   /** Suggested file name. */
   name: string
+  /** Identifies the content. A client that has it already gets 304 (RFC 9110, section 13.1.2). */
+  digest?: string | undefined
   /** The content. If it fails, the connection is closed, so that nobody takes a part for the whole. */
   parts: AsyncIterable<Uint8Array>
   /** Trailer field, evaluated after all parts (RFC 9110, section 6.5). HTTP/1.0 has none. */
@@ -30,9 +33,15 @@ export async function sendStreamed(
   req: Request,
   res: Response,
   { status, file, assertAllowed }: Sending,
-  { answers, compression, metrics }: Answering,
+  answering: Answering,
 ): Promise<void> {
+  const { answers, compression, metrics } = answering
   const isCompressed = Boolean(req.acceptsEncodings('gzip'))
+  if (file.digest !== undefined) {
+    const etag = etagOf(file.digest, isCompressed && 'gzip')
+    addHeaders(res, { ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' })
+    if (isKnown(etag, req.headers['if-none-match'])) return answer(res, { status: 304 }, answering)
+  }
   const made = isCompressed ? gzipped(file.parts, compression) : file.parts
   const parts = made[Symbol.asyncIterator]()
   const trailer = req.httpVersion === '1.0' ? undefined : file.trailer
@@ -42,7 +51,7 @@ export async function sendStreamed(
     addHeaders(res, {
       'Content-Type': file.contentType,
       'Content-Disposition': `attachment; filename="${file.name}"`,
-      'Cache-Control': 'no-store',
+      ...(file.digest === undefined && { 'Cache-Control': 'no-store' }),
       Vary: 'Accept-Encoding',
       ...(isCompressed && { 'Content-Encoding': 'gzip' }),
       ...(trailer && { Trailer: trailer.name }),

@@ -12,6 +12,8 @@ export type DeclaredOperation = {
 }
 
 export type ContractDocument = {
+  openapi: string
+  info: Record<string, unknown>
   servers: { url: string }[]
   paths: Record<string, Record<string, DeclaredOperation>>
   security: Record<string, unknown>[]

@@ -1,0 +1,79 @@
+// engines: sqlite, postgres
+
+import { gunzipSync } from 'node:zlib'
+import { load } from 'js-yaml'
+import { describe, expect } from 'vitest'
+import { it } from '../fixtures/it.ts'
+
+type Parsed = {
+  openapi: string
+  info: Record<string, string>
+  components: { schemas: Record<string, object> }
+}
+
+describe('getJourneyContract', () => {
+  it('describes the steps of the journey, as a file', async ({ client, workspace, api }) => {
+    const path = { journey_id: workspace.journey_id }
+    const steps = ['signed_up', 'Größe 🎉'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path, body: { steps } })
+
+    const reply = await api(`GET /journeys/${workspace.journey_id}/openapi.yaml`)
+
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('content-type')).toBe('application/yaml')
+    expect(reply.headers.get('content-disposition')).toBe(
+      `attachment; filename="${workspace.journey_id}.openapi.yaml"`,
+    )
+    expect(reply.headers.get('cache-control')).toBe('private, no-cache')
+    const { openapi, info, components } = load(await reply.text()) as Parsed
+    expect(openapi).toBe('3.1.0')
+    expect(reply.headers.get('etag')).toMatch(new RegExp(`^"${info['x-digest']}(-gzip)?"$`))
+    expect(components.schemas.JourneyId).toMatchObject({ const: workspace.journey_id })
+    expect(components.schemas.SignedUpEvent).toMatchObject({
+      properties: { event_id: { const: 'signed_up' } },
+    })
+    expect(JSON.stringify(components.schemas)).toContain('"const":"Größe 🎉"')
+  })
+
+  it('answers 304 without a body until something changes', async ({ client, workspace, api }) => {
+    const path = { journey_id: workspace.journey_id }
+    const line = `GET /journeys/${workspace.journey_id}/openapi.yaml`
+    const etag = (await api(line)).headers.get('etag') ?? ''
+    const ask = (tag: string) => api(line, { headers: { 'if-none-match': tag } })
+
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const known = await ask(tag)
+      expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, ''])
+    }
+    expect((await ask('"other"')).status).toBe(200)
+    await client.updateJourney({ path, body: { steps: [{ event_id: 'invited', name: 'Invited' }] } })
+    const changed = await ask(etag)
+    expect(changed.status).toBe(200)
+    expect(changed.headers.get('etag')).not.toBe(etag)
+  })
+
+  it('has a tag for the compressed form and another for the plain one', async ({ workspace, api }) => {
+    const line = `GET /journeys/${workspace.journey_id}/openapi.yaml`
+    const [plain, gzip] = await Promise.all(
+      ['identity', 'gzip'].map((coding) => api(line, { headers: { 'accept-encoding': coding } })),
+    )
+    expect(gzip?.headers.get('etag')).toBe(plain?.headers.get('etag')?.replace(/"$/, '-gzip"'))
+    expect(gzip?.headers.get('content-encoding')).toBe('gzip')
+    const unpacked = gunzipSync(await (gzip as Response).arrayBuffer()).toString()
+    expect(unpacked === (await plain?.text())).toBe(true)
+  })
+
+  it('describes an archived journey, and none that does not exist', async ({ client, workspace }) => {
+    const path = { journey_id: workspace.journey_id }
+    await client.archiveJourney({ path })
+    expect((await client.getJourneyContract({ path })).response.status).toBe(200)
+    const unknown = await client.getJourneyContract({ path: { journey_id: 'jrn_unknown' } })
+    expect(unknown.error?.code).toBe('journey_not_found')
+  })
+
+  it('is not for publishable keys', async ({ cairn, workspace }) => {
+    const client = cairn.client(workspace.publishable_key)
+    const { error } = await client.getJourneyContract({ path: { journey_id: workspace.journey_id } })
+    expect(error?.code).toBe('secret_key_required')
+  })
+})
