@@ -1,12 +1,39 @@
 import { operationPaths } from '../generated/operations.ts'
+import type { AnyEvents, EventCreation } from './events.ts'
 import { sendCounted } from './keepalive.ts'
 import { newMessageId } from './message-id.ts'
-import { type OperationCalls, operationCalls, type Schemas, type ServerOptions } from './operation-calls.ts'
+import {
+  type OperationCalls,
+  type OperationRequest,
+  type OperationResult,
+  operationCalls,
+  type Schemas,
+  type ServerOptions,
+} from './operation-calls.ts'
 import { fetchWithRetries } from './retry.ts'
 import { assertJson } from './variables.ts'
 
-/** The operations that a service key opens. */
-export type Client = OperationCalls<typeof operationPaths>
+/**
+ * The operations that a service key opens. With the `Events` of `npx cairn-client types`, `createEvent` and `createEvents`
+ * take only those, with their variables.
+ */
+export type Client<Events extends object = AnyEvents> = AnyEvents extends Events
+  ? Calls
+  : Omit<Calls, 'createEvent' | 'createEvents'> & EventCalls<Events>
+
+type Calls = OperationCalls<typeof operationPaths>
+
+/** The same calls and descriptions, with typed events in their bodies. */
+type EventCalls<Events extends object> = {
+  readonly [Id in keyof Pick<Calls, 'createEvent' | 'createEvents'>]: (
+    request: Omit<OperationRequest<Id>, 'body'> & { body: EventBodies<Events>[Id] },
+  ) => Promise<OperationResult<Id>>
+}
+
+type EventBodies<Events extends object> = {
+  createEvent: EventCreation<Events>
+  createEvents: Omit<Schemas['EventBatch'], 'events'> & { events: EventCreation<Events>[] }
+}
 
 /** How to reach a Cairn server with a service key. */
 export type ClientOptions = ServerOptions & {
@@ -37,9 +64,9 @@ const outlivesPage: readonly string[] = [
  * `createEvent` and `createEvents` add a `message_id` (UUIDv7) to each event that has none. It is an idempotency key:
  * it stays the same across retries, so a retry never stores an event twice. Your objects are not modified.
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient<Events extends object = AnyEvents>(options: ClientOptions): Client<Events> {
   const { serviceKey, retries } = options
-  const client = operationCalls(
+  const client: Calls = operationCalls(
     operationPaths,
     options,
     { 'x-service-key': serviceKey },
@@ -57,7 +84,8 @@ export function createClient(options: ClientOptions): Client {
       const events = body.events.map((event, index) => sendable(event, `/events/${index}`))
       return client.createEvents({ ...request, body: { ...body, events } })
     },
-  }
+    // It takes any events, so also those of `Events`.
+  } satisfies Calls as Client<Events>
 }
 
 /** Returns the event with a `message_id`. @throws {TypeError} if its variables are not JSON */

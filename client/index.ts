@@ -1,4 +1,5 @@
 export { type Client, type ClientOptions, createClient } from './client.ts'
+export type { AnyEvents, EventCreation } from './events.ts'
 export {
   type OperationId,
   type OperationRequest,

@@ -1,4 +1,5 @@
 import { type ClientOptions, createClient } from './client.ts'
+import type { AnyEvents, EventName, TrackArguments } from './events.ts'
 import { bytesOf, canOutlivePage } from './keepalive.ts'
 import { newMessageId } from './message-id.ts'
 import { type OperationResult, type Schemas, UnexpectedResponseError } from './operation-calls.ts'
@@ -44,10 +45,12 @@ export type TrackOptions = {
  * Sends the events of one customer in one journey, in the order they were tracked. One request runs at a time; it
  * carries all events that are waiting, up to 1000 events and 1 MB (`createEvents`, or `createEvent` for a single one).
  */
-export type Tracker = {
+export type Tracker<Events extends object = AnyEvents> = {
   /**
    * Queues a copy of the event until the customer is initialized and the previous request has finished. Without
    * `occurred_at`, its time is when the server receives it.
+   *
+   * With the `Events` of `npx cairn-client types`, it takes only those, with their variables.
    *
    * Resolves like `createEvent`: with `{ data, response }` once the event is stored, or with `{ error, response }` if
    * it is refused. `response` belongs to the request, which may have carried other events too. One event never causes
@@ -61,10 +64,9 @@ export type Tracker = {
    * - a `TypeError` that names the value, if the variables are not JSON, such as `NaN`, `undefined`, a `Map` or a class
    *   instance.
    */
-  readonly track: (
-    event_id: string,
-    custom_variables?: Schemas['CustomVariables'],
-    options?: TrackOptions,
+  readonly track: <Name extends EventName<Events>>(
+    event_id: Name,
+    ...rest: TrackArguments<Events[Name], TrackOptions>
   ) => Promise<OperationResult<'createEvent'>>
 
   /** Returns the outcome of the latest initialization. */
@@ -109,7 +111,7 @@ export class TrackerClosedError extends Error {
 }
 
 /** Creates a tracker and starts to initialize its customer. */
-export function createTracker(options: TrackerOptions): Tracker {
+export function createTracker<Events extends object = AnyEvents>(options: TrackerOptions): Tracker<Events> {
   const { customer, queueLimit = 1000, fetch = globalThis.fetch } = options
   /** Signals of the requests in flight that outlive the page. */
   const outliving = new Set<AbortSignal | null>()
@@ -260,7 +262,8 @@ export function createTracker(options: TrackerOptions): Tracker {
       }
       return left
     },
-  }
+    // It takes any events, so also those of `Events`.
+  } satisfies Tracker as Tracker<Events>
 }
 
 /** Removes the event from the request that carries it, and cancels a request that has no event left. */

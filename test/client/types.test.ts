@@ -2,7 +2,9 @@
 
 import { describe, expectTypeOf, it } from 'vitest'
 import type {
+  AnyEvents,
   Client,
+  EventCreation,
   OperationId,
   OperationRequest,
   OperationResult,
@@ -168,5 +170,41 @@ describe('the types of a tracker', () => {
     expectTypeOf<TrackerOptions['customer']>().toEqualTypeOf<Schemas['CustomerInitialization']>()
     // @ts-expect-error: the customer is missing
     void (server satisfies TrackerOptions)
+  })
+})
+
+describe('the types with the events of a journey', () => {
+  interface Events {
+    signed_up: { [name: string]: unknown } | string
+    plan_chosen: { plan: 'free' | 'team'; seats?: number }
+  }
+  const ids = { journey_id: 'jrn_1', customer_id: 'cus_1' }
+  type Body = Parameters<Client<Events>['createEvent']>[0]['body']
+
+  it('are those of today without them', () => {
+    expectTypeOf<Client<AnyEvents>>().toEqualTypeOf<Client>()
+    expectTypeOf<Tracker<AnyEvents>>().toEqualTypeOf<Tracker>()
+    expectTypeOf<EventCreation<AnyEvents>['event_id']>().toEqualTypeOf<string>()
+  })
+
+  it('change what events may be, and nothing else', () => {
+    expectTypeOf<keyof Client<Events>>().toEqualTypeOf<keyof Client>()
+    expectTypeOf<Client<Events>['listEvents']>().toEqualTypeOf<Client['listEvents']>()
+    expectTypeOf<ReturnType<Client<Events>['createEvents']>>().toEqualTypeOf<
+      ReturnType<Client['createEvents']>
+    >()
+    expectTypeOf<Body>().toExtend<Schemas['EventCreation']>()
+    expectTypeOf<Parameters<Tracker<Events>['track']>[0]>().toEqualTypeOf<'signed_up' | 'plan_chosen'>()
+  })
+
+  it('narrow an event by its name, and require variables where one is required', () => {
+    void ({ ...ids, event_id: 'signed_up' } satisfies Body)
+    void ({ ...ids, event_id: 'plan_chosen', custom_variables: { plan: 'team' } } satisfies Body)
+    // @ts-expect-error: the variables of another event
+    void ({ ...ids, event_id: 'plan_chosen', custom_variables: 'noted' } satisfies Body)
+    // @ts-expect-error: no variables
+    void ({ ...ids, event_id: 'plan_chosen' } satisfies Body)
+    // @ts-expect-error: a misspelt name
+    void ({ ...ids, event_id: 'plan_choosen', custom_variables: { plan: 'team' } } satisfies Body)
   })
 })
