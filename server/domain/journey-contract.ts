@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DefinedValue } from './event-definitions.ts'
-
-/** What a workspace has defined of an event (contract: `EventDefinition`). */
-export type DefinedEvent = { event_id: string; description: string; variables: DefinedValue }
+import { type DefinedEvent, type JourneyEvent, journeyEvents } from './journey-events.ts'
 
 /** The parts of a journey that its contract shows. */
 export type DescribedJourney = {
@@ -47,14 +45,14 @@ export function journeyContract(
   journey: DescribedJourney,
   definitions: readonly DefinedEvent[],
 ): JourneyContract {
-  const events = eventsOf(journey, definitions)
+  const events = journeyEvents(journey.steps, definitions)
   const components = whole.components as Components
   const { schemas = {} } = components
   const creation = schemas.EventCreation as EventCreation
   const reserved = new Set(Object.keys(schemas))
   const names = events.map(({ event_id }) => componentName(event_id, reserved))
   const { custom_variables, event_id: _, ...shared } = creation.properties
-  const isAnyFree = events.some(({ definition }) => !definition)
+  const isAnyFree = events.some(({ variables }) => !variables)
   const ofAnyEvent = { ...shared, journey_id: JOURNEY_ID, ...(isAnyFree && { custom_variables }) }
   const named = {
     ...schemas,
@@ -100,21 +98,8 @@ const JOURNEY_ID = { $ref: '#/components/schemas/JourneyId' }
 type Components = Readonly<Record<string, Readonly<Record<string, Json>>>>
 type ObjectSchema = Json & { properties: Json; required: readonly string[] }
 type EventCreation = ObjectSchema & { title: string; description: string }
-type ContractEvent = { event_id: string; definition?: DefinedEvent | undefined }
 
-/** Returns the events by `event_id`, in the order of code points. */
-function eventsOf({ steps }: DescribedJourney, definitions: readonly DefinedEvent[]): ContractEvent[] {
-  const events = new Map<string, ContractEvent>()
-  for (const { event_id } of steps) events.set(event_id, { event_id })
-  for (const definition of definitions) {
-    events.set(definition.event_id, { event_id: definition.event_id, definition })
-  }
-  // The order of UTF-8, which is that of code points; `<` compares UTF-16.
-  return [...events.values()].sort((a, b) => Buffer.compare(Buffer.from(a.event_id), Buffer.from(b.event_id)))
-}
-
-function eventSchema(creation: EventCreation, { event_id, definition }: ContractEvent): Json {
-  const { description = '', variables } = definition ?? {}
+function eventSchema(creation: EventCreation, { event_id, description, variables }: JourneyEvent): Json {
   const { title, deprecated, ...typed } = variables ?? {}
   const said = [title, description].filter(Boolean).join('\n\n')
   // Absent variables are an empty object.

@@ -35,6 +35,28 @@ describe('getJourneyContract', () => {
     expect(JSON.stringify(components.schemas)).toContain('"const":"Größe 🎉"')
   })
 
+  it('types the events that are defined, steps or not', async ({ client, workspace }) => {
+    const path = { journey_id: workspace.journey_id }
+    const line = { event_id: 'plan_chosen', description: 'Somebody chose a plan.' }
+    const variables = { type: 'object', required: ['plan'], properties: { plan: { type: 'string' } } }
+    const { data } = await client.defineEvent({ body: { ...line, variables } })
+    const described = async () => {
+      const { data } = await client.getJourneyContract({ path })
+      return (load(await new Response(data).text()) as Parsed).components.schemas
+    }
+
+    expect((await described()).PlanChosenEvent).toMatchObject({
+      description: 'Somebody chose a plan.',
+      required: ['journey_id', 'customer_id', 'event_id', 'custom_variables'],
+      properties: { event_id: { const: 'plan_chosen' }, custom_variables: variables },
+    })
+    const definition = { definition_id: data?.definition.definition_id ?? '' }
+    await client.updateEventDefinition({ path: definition, body: { description: 'A plan was chosen.' } })
+    expect((await described()).PlanChosenEvent).toMatchObject({ description: 'A plan was chosen.' })
+    await client.removeEventDefinition({ path: definition })
+    expect(Object.keys(await described())).not.toContain('PlanChosenEvent')
+  })
+
   it('answers 304 without a body until something changes', async ({ client, workspace, api }) => {
     const path = { journey_id: workspace.journey_id }
     const line = `GET /journeys/${workspace.journey_id}/openapi.yaml`
