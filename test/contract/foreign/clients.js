@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { createClient, createConfig } from './dist/hey-api/client/index.ts'
 import * as heyApi from './dist/hey-api/index.ts'
 import * as oazapfts from './dist/oazapfts.ts'
 import * as orval from './dist/orval.ts'
 import * as redocly from './dist/redocly.ts'
+import { startServer } from './server.js'
 
-const CAIRN = '../../../server/cli/cairn.js'
+const { baseUrl, journey_id, secret_key, publishable_key, stop } = await startServer()
 
-const folder = mkdtempSync(join(tmpdir(), 'cairn-foreign-'))
-const env = { DATABASE_URL: `sqlite:${join(folder, 'cairn.db')}`, PORT: '0', LOG_LEVEL: 'error' }
-
-const init = [CAIRN, 'init', '--workspace', 'Foreign', '--journey', 'Onboarding', '--json']
-/** @type {{ journey_id: string, secret_key: string, publishable_key: string }} */
-const made = JSON.parse(execFileSync(process.execPath, init, { env, encoding: 'utf8' }))
-const { journey_id, secret_key, publishable_key } = made
-const server = spawn(process.execPath, [CAIRN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-const ended = once(server, 'exit')
-const baseUrl = `${await listening()}/v1`
-
-after(async () => {
-  server.kill()
-  await ended
-  rmSync(folder, { recursive: true })
-})
+after(stop)
 
 test('a client by Hey API initializes a customer, saves an event and reads it back', async () => {
   const client = createClient(createConfig({ baseUrl, auth: publishable_key }))
@@ -144,12 +124,3 @@ test('a client by Redocly initializes a customer, saves an event and reads it ba
   const refused = await redocly.listEvents({}, publishable)
   assert.equal(refused.error?.code, 'secret_key_required')
 })
-
-/** @returns {Promise<string>} the address on which the server listens */
-async function listening() {
-  for await (const line of createInterface(server.stdout)) {
-    const address = /Cairn listens on (\S+)/.exec(line)?.[1]
-    if (address) return address
-  }
-  throw new Error('the server ended before it listened')
-}

@@ -1,7 +1,8 @@
 import { createClient } from '@hey-api/openapi-ts'
 
-await createClient({
-  input: '../../../openapi.yaml',
-  output: { path: 'dist/hey-api', module: { extension: '.ts' } },
-  logs: { file: false },
-})
+for (const [input, path] of [
+  ['../../../openapi.yaml', 'dist/hey-api'],
+  ['./dist/journey.yaml', 'dist/journey-hey-api'],
+]) {
+  await createClient({ input, output: { path, module: { extension: '.ts' } }, logs: { file: false } })
+}
