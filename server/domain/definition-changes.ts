@@ -53,6 +53,9 @@ export function isSameRevision(a: Revision, b: Revision): boolean {
 type Effect = { narrows: boolean; widens: boolean }
 
 const LEAST = ['minLength', 'minimum', 'minItems'] as const
+/** Bounds that exclude nothing. */
+const ANY = { minLength: 0, minimum: -Infinity, minItems: 0 } as const
+
 const MOST = ['maxLength', 'maximum', 'maxItems'] as const
 
 /**
@@ -91,6 +94,7 @@ class Comparison {
   }
 
   #compareFields(before: DefinedValue, after: DefinedValue, pointer: string) {
+    if (!typesOf(before).includes('object') || !typesOf(after).includes('object')) return
     const [wasOpen, isOpen] = [before, after].map(
       ({ additionalProperties }) => additionalProperties !== false,
     )
@@ -143,7 +147,7 @@ function valuesEffect(before: DefinedValue['enum'], after: DefinedValue['enum'])
 
 function boundsEffect(before: DefinedValue, after: DefinedValue): Effect | undefined {
   const changes = [
-    ...LEAST.map((bound) => [before[bound] ?? -Infinity, after[bound] ?? -Infinity] as const),
+    ...LEAST.map((bound) => [before[bound] ?? ANY[bound], after[bound] ?? ANY[bound]] as const),
     // Negated, so that a greater bound is a tighter one here too.
     ...MOST.map((bound) => [-(before[bound] ?? Infinity), -(after[bound] ?? Infinity)] as const),
   ]

@@ -54,6 +54,13 @@ it.each<[change: string, before: DefinedValue, after: DefinedValue, senders: str
   expect([verdictOf(differences, 'senders'), verdictOf(differences, 'readers')]).toEqual([senders, readers])
 })
 
+it('ignores bounds that exclude nothing, and fields of what is no object', () => {
+  expect(definitionDifferences(having(text), having({ ...text, minLength: 0 }))).toEqual([])
+  expect(definitionDifferences(having({ minItems: 0 }), having({}))).toEqual([])
+  const closedText: DefinedValue = { type: 'string', additionalProperties: false }
+  expect(definitionDifferences(having(text), having(closedText))).toEqual([])
+})
+
 it('ignores titles, descriptions and deprecations, and the order of lists', () => {
   const before = having({ ...text, enum: ['x', 'y'] })
   const after = having({ ...text, enum: ['y', 'x'], title: 'A', description: 'An a', deprecated: true })

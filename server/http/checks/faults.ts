@@ -1,6 +1,5 @@
 import { pointerTo } from '../../domain/pointers.ts'
 import type { Fault } from '../../problems.ts'
-import { type BodyShape, itemsOf } from './body-parts.ts'
 
 /** A fault as express-openapi-validator reports it; `path` starts with `/body`, `/query` or `/params`. */
 export type ValidatorError = { path: string; message: string; errorCode?: string }
@@ -13,14 +12,14 @@ type Schema = { pattern?: string; format?: string; 'x-refusal'?: string }
  */
 export function faultOf(
   { path, message, errorCode = '' }: ValidatorError,
-  { body, shape, refusals }: { body: unknown; shape: BodyShape; refusals: Map<string, string> },
+  { body, refusals }: { body: unknown; refusals: Map<string, string> },
 ): Fault {
   const keyword = errorCode.split('.')[0] ?? ''
   const detail =
     DETAILS[keyword] ??
     refusals.get(message) ??
     message.replace('be equal to one of the allowed values', 'be one of')
-  if (path === '') return { detail, pointer: namelessField(body, shape) }
+  if (path === '') return { detail, pointer: namelessField(body) }
   const [, place, parameter = ''] = path.split('/')
   if (place !== 'body') return { detail, parameter }
   const pointer = path.slice('/body'.length)
@@ -36,12 +35,24 @@ const DETAILS: Record<string, string> = {
 
 /**
  * Returns the position of an unknown field with an empty name, which the validator does not report: the one nearest to
- * the root. Only the body and the items of its list refuse unknown fields.
+ * the root, since what may contain any name is inside of what may not.
  */
-function namelessField(body: unknown, { list }: BodyShape): string {
-  const isNamed = !Object.hasOwn(Object(body), '')
-  const index = isNamed && itemsOf(body, list?.field)?.findIndex((item) => Object.hasOwn(Object(item), ''))
-  return typeof index === 'number' ? `/${list?.field}/${index}/` : '/'
+function namelessField(body: unknown): string {
+  let level: (readonly [pointer: string, value: object])[] = isObject(body) ? [['', body]] : []
+  while (level.length > 0) {
+    const found = level.find(([, value]) => Object.hasOwn(value, ''))
+    if (found) return `${found[0]}/`
+    level = level.flatMap(([pointer, value]) =>
+      Object.entries(value).flatMap(([name, inner]) => {
+        return isObject(inner) ? [[pointerTo(pointer, name), inner] as const] : []
+      }),
+    )
+  }
+  return '/'
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /**

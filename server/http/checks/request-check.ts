@@ -6,7 +6,7 @@ import { bodyParts, bodyShape, inWhole, lengthFaults } from './body-parts.ts'
 import type { ContractDocument, DeclaredOperation } from './contract-document.ts'
 import { distinct, faultOf, refusalTexts } from './faults.ts'
 import { type Parameter, readQuery } from './query.ts'
-import { requestPart } from './request-part.ts'
+import { isRecursive, requestPart } from './request-part.ts'
 import { operationMetadata, refusedBy, validatorSteps } from './validator.ts'
 
 /** The parts of a request that are checked besides its body. */
@@ -37,9 +37,11 @@ const NO_PARAMETERS = Object.freeze({})
 export function requestChecks(document: ContractDocument) {
   const refusals = refusalTexts(document)
   const acceptanceOf = acceptedBodies(document)
-  // A copy, because the validator modifies the document that it gets.
-  const validator = validatorSteps(requestPart(document))
+  // Copies, because the validator modifies the document that it gets.
+  const flat = validatorSteps(requestPart(withRecursion(document, false)), 'dereference')
+  const recursive = validatorSteps(requestPart(withRecursion(document, true)), 'bundle')
   return async (method: string, template: string, declared: DeclaredOperation): Promise<RequestCheck> => {
+    const validator = hasRecursion(document, declared) ? recursive : flat
     const metadata = await operationMetadata(validator.metadata, method, template)
     const parameters = (declared.parameters ?? []).map((parameter) =>
       resolve<Parameter & { in: string }>(document, 'parameters', parameter),
@@ -82,7 +84,7 @@ export function requestChecks(document: ContractDocument) {
         request.body = part.body
         const found = await refusedBy(validator.request, request)
         if (found.length > 0) {
-          const worded = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
+          const worded = found.map((error) => faultOf(error, { body: part.body, refusals }))
           faults = distinct([...faults, ...worded.map((fault) => inWhole(fault, shape, part))])
         }
         if (areEnough(faults)) break
@@ -91,6 +93,24 @@ export function requestChecks(document: ContractDocument) {
       return { body, path: pathParams, query: request.query }
     }
   }
+}
+
+/** The contract with those operations alone whose body is of a schema that contains itself, or with the others. */
+function withRecursion(document: ContractDocument, isWanted: boolean): ContractDocument {
+  const paths = Object.entries(document.paths).map(([path, methods]) => {
+    const kept = Object.entries(methods).filter(
+      ([, declared]) => hasRecursion(document, declared) === isWanted,
+    )
+    return [path, Object.fromEntries(kept)] as const
+  })
+  return {
+    ...document,
+    paths: Object.fromEntries(paths.filter(([, methods]) => Object.keys(methods).length > 0)),
+  }
+}
+
+function hasRecursion({ components }: ContractDocument, { requestBody }: DeclaredOperation): boolean {
+  return isRecursive(requestBody, components)
 }
 
 /** Resolves a `$ref` into `components`; returns any other value unchanged. */

@@ -36,27 +36,16 @@ export function requestPart<Document extends Contract>(document: Document): Docu
   }
   keep(paths)
   delete components['']
-  const part = structuredClone({ ...document, paths: Object.fromEntries(paths), components })
-  unroll(part.components as Components)
-  return part
+  return structuredClone({ ...document, paths: Object.fromEntries(paths), components })
 }
 
-/** Maximum nesting of a schema that contains itself. Operations refuse values that are nested deeper. */
-const LEVELS = 8
-
-/**
- * Replaces a schema that contains itself by one schema per level, because the validator follows references without end.
- * The last level accepts everything.
- */
-function unroll({ schemas = {} }: Components) {
-  for (const [name, schema] of Object.entries(schemas)) {
-    const own = `"$ref":"#/components/schemas/${name}"`
-    const text = JSON.stringify(schema)
-    if (!text.includes(own)) continue
-    for (let level = 1; level <= LEVELS; level += 1) {
-      const inner = own.replace(name, `${name}${level}`)
-      schemas[level === 1 ? name : `${name}${level - 1}`] = JSON.parse(text.replaceAll(own, inner))
-    }
-    schemas[`${name}${LEVELS}`] = {}
-  }
+/** Whether a schema refers to one that contains itself. */
+export function isRecursive(schema: unknown, components: object, outer: readonly string[] = []): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  return Object.entries(schema).some(([name, inner]) => {
+    const [, kind = '', component = ''] = (name === '$ref' && REFERENCE.exec(String(inner))) || []
+    if (component === '') return isRecursive(inner, components, outer)
+    if (outer.includes(component)) return true
+    return isRecursive((components as Components)[kind]?.[component], components, [...outer, component])
+  })
 }
