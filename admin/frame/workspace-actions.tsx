@@ -3,6 +3,7 @@ import {
   IconArchive,
   IconArchiveOff,
   IconHourglass,
+  IconListDetails,
   IconPencil,
   IconPlus,
   IconShieldLock,
@@ -29,6 +30,12 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
         onClick={() => onChoose('protection')}
       >
         Customer protection…
+      </Menu.Item>
+      <Menu.Item
+        leftSection={<IconListDetails size={16} aria-hidden />}
+        onClick={() => onChoose('unknown-events')}
+      >
+        Events without a definition…
       </Menu.Item>
       <Menu.Item leftSection={<ArchivingIcon size={16} aria-hidden />} onClick={() => onChoose('archive')}>
         {isArchived ? 'Restore workspace…' : 'Archive workspace…'}

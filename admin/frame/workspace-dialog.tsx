@@ -7,9 +7,17 @@ import { WorkspaceNameForm } from './workspace-name-form.tsx'
 import { WorkspaceProtection } from './workspace-protection.tsx'
 import { WorkspaceRemoval } from './workspace-removal.tsx'
 import { WorkspaceRetention } from './workspace-retention.tsx'
+import { WorkspaceUnknownEvents } from './workspace-unknown-events.tsx'
 
 /** The actions of owners on the workspace in the URL; `create` makes another one. */
-export type WorkspaceAction = 'rename' | 'retention' | 'protection' | 'archive' | 'remove' | 'create'
+export type WorkspaceAction =
+  | 'rename'
+  | 'retention'
+  | 'protection'
+  | 'unknown-events'
+  | 'archive'
+  | 'remove'
+  | 'create'
 
 type DialogProps = { opened: boolean; onClose: () => void }
 
@@ -22,6 +30,8 @@ export function WorkspaceDialog({ action, ...props }: DialogProps & { action: Wo
       return <RetentionDialog {...props} />
     case 'protection':
       return <ProtectionDialog {...props} />
+    case 'unknown-events':
+      return <UnknownEventsDialog {...props} />
     case 'archive':
       return props.opened && <WorkspaceArchiving onClose={props.onClose} />
     case 'remove':
@@ -84,6 +94,15 @@ function ProtectionDialog({ opened, onClose }: DialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Customer protection">
       <WorkspaceProtection />
+    </Modal>
+  )
+}
+
+/** Shows and changes what happens to events without a definition in the workspace in the URL. */
+function UnknownEventsDialog({ opened, onClose }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Events without a definition">
+      <WorkspaceUnknownEvents onSaved={onClose} />
     </Modal>
   )
 }
