@@ -82,6 +82,22 @@ const router = createBrowserRouter(
                   lazy: screen(() => import('./events/refused/refused.tsx').then((m) => m.RefusedScreen)),
                 },
                 {
+                  path: 'events/definitions',
+                  lazy: screen(() =>
+                    import('./definitions/definitions.tsx').then((m) => m.DefinitionsScreen),
+                  ),
+                },
+                {
+                  path: 'events/definitions/new',
+                  lazy: screen(() =>
+                    import('./definitions/new-definition.tsx').then((m) => m.NewDefinitionScreen),
+                  ),
+                },
+                {
+                  path: 'events/definitions/:definitionId',
+                  lazy: screen(() => import('./definitions/definition.tsx').then((m) => m.DefinitionScreen)),
+                },
+                {
                   path: 'members',
                   lazy: screen(() => import('./members/members.tsx').then((m) => m.MembersScreen)),
                 },

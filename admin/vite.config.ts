@@ -73,6 +73,20 @@ const forms = {
   priority: 1,
 }
 
+/** Chunks for what only some forms have: checkboxes and switches, and times. */
+const checks = {
+  name: 'checks',
+  test: /@mantine\/core\/esm\/utils\/(InlineInput|InputsGroupFieldset)\//,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+const instants = {
+  name: 'instants',
+  test: /admin\/parts\/instants\/(instant-input|typed-instant)\./,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
   root: import.meta.dirname,
@@ -88,7 +102,7 @@ export default defineConfig({
     rolldownOptions: {
       // Every file of Mantine begins with 'use client', which has no meaning here.
       checks: { moduleLevelDirective: false },
-      output: { codeSplitting: { groups: [choices, forms, shared] } },
+      output: { codeSplitting: { groups: [choices, forms, checks, instants, shared] } },
     },
   },
   server: {

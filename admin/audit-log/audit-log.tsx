@@ -42,7 +42,7 @@ export function AuditLogScreen() {
   return (
     <Page
       title="Audit log"
-      description="Sign-ins, and changes to members, service keys and journeys. Entries cannot be changed or removed."
+      description="Sign-ins, and changes to members, service keys, journeys and event definitions. Entries cannot be changed or removed."
     >
       {canChange ? (
         <AuditLog />
@@ -126,7 +126,7 @@ function AuditLog() {
           </EmptyState>
         ) : (
           <EmptyState title="No entries yet" icon={<IconHistory />}>
-            Sign-ins and changes to members, service keys and journeys appear here.
+            Sign-ins and changes to members, service keys, journeys and event definitions appear here.
           </EmptyState>
         ))}
       <LoadMore query={entries} />

@@ -157,9 +157,16 @@ function Actor({ actor }: { actor: Schemas['AuditActor'] }) {
   }
 }
 
+/** Where the pages of subjects are, by kind. */
+const pagePaths: Partial<Record<Schemas['AuditSubject']['kind'], string>> = {
+  journey: 'journeys',
+  event_definition: 'events/definitions',
+}
+
 function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {
   const { workspace_id } = useMembership()
-  if (subject.kind !== 'journey') return named(subject.name)
+  const path = pagePaths[subject.kind]
+  if (!path) return named(subject.name)
   return (
     <Text
       component={Link}
@@ -167,7 +174,7 @@ function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {
       fw={600}
       td="underline"
       c="inherit"
-      to={`/w/${workspace_id}/journeys/${subject.id}`}
+      to={`/w/${workspace_id}/${path}/${subject.id}`}
     >
       <bdi>{visibleName(subject.name ?? '', subject.id)}</bdi>
     </Text>

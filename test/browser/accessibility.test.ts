@@ -6,6 +6,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
@@ -40,6 +41,7 @@ let owner: SignedUp
 let viewer: Person
 let customer_id: string
 let invitationLink: string
+let definition_id: string
 
 beforeAll(async () => {
   cairn = await sharedCairn()
@@ -87,6 +89,22 @@ beforeAll(async () => {
   for (const event_id of ['signed_up', longWord]) {
     await client.createEvent({ body: { journey_id, customer_id: longWord, event_id } })
   }
+  const variables = {
+    type: 'object',
+    properties: {
+      plan: { type: 'string', enum: ['free', 'team'], description: 'The plan that was chosen' },
+      seats: { type: 'integer', minimum: 1 },
+      [longWord]: { type: 'array', items: { type: 'string', format: 'uri' } },
+      address: { type: 'object', properties: { city: { type: 'string', maxLength: 100 } } },
+    },
+    required: ['plan'],
+  } satisfies Schemas['DefinedValue']
+  const { data: defined } = await administration.defineEvent({ body: { event_id: 'signed_up', variables } })
+  definition_id = defined?.definition.definition_id ?? ''
+  await administration.updateEventDefinition({
+    path: { definition_id },
+    body: { variables: { ...variables, required: ['plan', 'seats'] }, confirm_breaking: true },
+  })
   const { data: invitation } = await administration.createInvitation({
     body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
   })
@@ -370,6 +388,71 @@ const screens: Screen[] = [
       return page
     },
     hasTabs: true,
+  },
+  {
+    route: 'events/definitions',
+    name: 'definitions',
+    open: () => inWorkspace('events/definitions', table('Event names')),
+    hasTabs: true,
+    states: [
+      {
+        name: 'no-event-name-found',
+        async reach(page) {
+          await follow(page, screenPath(workspace, 'events/definitions?search=nothing'))
+          await page.getByRole('heading', { name: 'No event name found' }).waitFor()
+        },
+      },
+    ],
+  },
+  {
+    route: 'events/definitions/new',
+    name: 'new-definition',
+    open: () =>
+      inWorkspace('events/definitions/new', (page) => page.getByRole('textbox', { name: 'event_id' })),
+    states: [
+      {
+        name: 'faulty-definition',
+        async reach(page) {
+          await page.getByRole('button', { name: 'Add field' }).click()
+          await page.getByRole('button', { name: 'Review and save' }).click()
+          await page.getByText('Enter the event_id').waitFor()
+        },
+      },
+    ],
+  },
+  {
+    route: 'events/definitions/:definitionId',
+    name: 'definition',
+    open: () =>
+      inWorkspace(`events/definitions/${definition_id}`, (page) =>
+        page.getByText('Revision 2', { exact: true }),
+      ),
+    states: [
+      {
+        name: 'definition-form',
+        async reach(page) {
+          await page.getByRole('button', { name: 'Edit definition' }).click()
+          await page.getByRole('button', { name: 'Details of plan' }).click()
+          await page.getByText('Allowed values', { exact: true }).waitFor()
+        },
+      },
+      {
+        name: 'definition-review',
+        async reach(page) {
+          await page.getByRole('checkbox', { name: 'Required: plan' }).uncheck()
+          await page.getByRole('button', { name: 'Review and save' }).click()
+          await page.getByRole('dialog').getByText('This is a breaking change').waitFor()
+        },
+        leave: closeLayers,
+      },
+      {
+        name: 'definition-as-json',
+        async reach(page) {
+          await page.getByRole('switch', { name: 'Edit as JSON' }).press('Space')
+          await page.getByRole('textbox', { name: 'custom_variables as JSON Schema' }).waitFor()
+        },
+      },
+    ],
   },
   {
     route: 'members',

@@ -1,0 +1,205 @@
+import { Anchor, Button, Group, Menu, Stack, Text, Title } from '@mantine/core'
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useNavigate, useParams } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { Identifier } from '../parts/identifier.tsx'
+import { Instant } from '../parts/instants/instant.tsx'
+import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { notify } from '../parts/notify.ts'
+import { countText } from '../parts/number-text.ts'
+import { Page } from '../parts/page.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { codeOf, taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { AllDefinitions } from './all-definitions.tsx'
+import { FieldTable } from './field-table.tsx'
+import { DefinitionForm } from './lazy-form.tsx'
+import { ModeBadge, modes } from './mode.tsx'
+import { useObserved } from './observed.ts'
+import { RevisionList } from './revision-list.tsx'
+import { Trial } from './trial.tsx'
+
+type Definition = Schemas['EventDefinition']
+
+/** A definition: its fields, how stored events conform to them, and its revisions. */
+export function DefinitionScreen() {
+  const cairn = useCairn()
+  const { definitionId: definition_id = '' } = useParams()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: useWorkspaceKey('definitions', definition_id),
+    queryFn: ({ signal }) => taken(cairn.getEventDefinition({ path: { definition_id }, signal })),
+  })
+  if (data) return <DefinitionPage key={definition_id} definition={data} />
+  return (
+    <Page title="Event definition">
+      {isPending && <Loading lines={8} />}
+      {codeOf(error) === 'definition_not_found' ? (
+        <EmptyState title="Definition not found" action={<AllDefinitions />}>
+          This workspace has no definition with this ID. It may have been removed.
+        </EmptyState>
+      ) : (
+        <ProblemAlert error={error} onRetry={() => refetch()} />
+      )}
+    </Page>
+  )
+}
+
+function DefinitionPage({ definition }: { definition: Definition }) {
+  const { canChange } = useMembership()
+  const [isEditing, setIsEditing] = useState(false)
+  const isChanging = canChange && isEditing
+  const { data: observed } = useObserved(definition.event_id)
+  return (
+    <Page
+      title={visibleName(definition.event_id)}
+      description={definition.description}
+      action={
+        canChange &&
+        !isChanging && (
+          <Group gap="xs">
+            <Button leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setIsEditing(true)}>
+              Edit definition
+            </Button>
+            <Removal definition={definition} />
+          </Group>
+        )
+      }
+    >
+      <Stack gap="lg">
+        <AllDefinitions />
+        {isChanging ? (
+          <DefinitionForm
+            definition={definition}
+            onSaved={() => setIsEditing(false)}
+            onCancel={() => setIsEditing(false)}
+          />
+        ) : (
+          <>
+            <Facts definition={definition} />
+            <section aria-labelledby="fields-heading">
+              <Title order={2} size="h4" mb="sm" id="fields-heading">
+                Fields of custom_variables
+              </Title>
+              <FieldTable variables={definition.variables} observed={observed} />
+            </section>
+            {canChange && <Conformance definition={definition} />}
+            <RevisionList definition_id={definition.definition_id} />
+          </>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function Facts({ definition }: { definition: Definition }) {
+  const { workspace_id } = useMembership()
+  const { definition_id, event_id, mode, revision, previous_accepted_until, updated_at } = definition
+  return (
+    <Stack component="dl" gap="xs" m={0}>
+      <Fact name="Mode">
+        <Group component="span" gap="xs">
+          <ModeBadge mode={mode} />
+          {modes.find(({ value }) => value === mode)?.meaning}
+        </Group>
+      </Fact>
+      <Fact name="Revision">
+        {countText(revision)}, changed <Instant at={updated_at} relative />
+        {previous_accepted_until && new Date(previous_accepted_until) > new Date() && (
+          <>
+            . Events that conform to revision {countText(revision - 1)} are accepted until{' '}
+            <Instant at={previous_accepted_until} />.
+          </>
+        )}
+      </Fact>
+      <Fact name="definition_id">
+        <Identifier value={definition_id} label="definition_id" />
+      </Fact>
+      <Fact name="Events">
+        <Anchor
+          component={Link}
+          inherit
+          to={`/w/${workspace_id}/events?event_id=${encodeURIComponent(event_id)}`}
+        >
+          Show events with this name
+        </Anchor>
+      </Fact>
+    </Stack>
+  )
+}
+
+/** The definition tried on stored events. */
+function Conformance({ definition: { definition_id, mode, updated_at } }: { definition: Definition }) {
+  const cairn = useCairn()
+  const { data, error, refetch } = useQuery({
+    queryKey: useWorkspaceKey('definitions', definition_id, 'trial', updated_at),
+    queryFn: ({ signal }) => {
+      // A change to what it already is: the dry run then only tries the definition.
+      const request = { path: { definition_id }, query: { dry_run: true }, body: { mode }, signal }
+      return taken(cairn.updateEventDefinition(request))
+    },
+  })
+  if (data && !data.trial) return null
+  return (
+    <section aria-labelledby="conformance-heading">
+      <Title order={2} size="h4" mb="sm" id="conformance-heading">
+        Stored events
+      </Title>
+      {data?.trial && <Trial trial={data.trial} />}
+      {!data && !error && <Loading lines={1} />}
+      <ProblemAlert error={error} onRetry={() => refetch()} />
+    </section>
+  )
+}
+
+function Removal({ definition: { definition_id, event_id } }: { definition: Definition }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { workspace_id } = useMembership()
+  const [isAsking, setIsAsking] = useState(false)
+  const listKey = useWorkspaceKey('definitions', 'list')
+  const removal = useMutation({
+    mutationFn: () => taken(cairn.removeEventDefinition({ path: { definition_id } })),
+    onSuccess: async () => {
+      void queryClient.invalidateQueries({ queryKey: listKey })
+      void notify('Definition removed.')
+      await navigate(`/w/${workspace_id}/events/definitions`)
+    },
+  })
+  const name = visibleName(event_id)
+  return (
+    <>
+      <RowMenu name={name}>
+        <Menu.Item
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() => setIsAsking(true)}
+        >
+          Remove definition…
+        </Menu.Item>
+      </RowMenu>
+      <ConfirmDialog
+        opened={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Remove the definition of ${name}?`}
+        confirmLabel="Remove definition"
+        danger
+        pending={removal.isPending}
+        error={removal.error}
+        onConfirm={() => removal.mutate()}
+      >
+        <Text size="sm">
+          The definition and all its revisions are removed. New events with this name are no longer checked,
+          unless the workspace warns about names without a definition or rejects them. Stored events stay.
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,319 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { definedValue, draftOf } from '../../admin/definitions/value-draft.ts'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { inspectState, openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let api: PersonClient
+
+beforeEach(async () => {
+  cairn = await sharedCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  api = owner.client(workspace.workspace_id)
+})
+
+function open(screen: string, person = owner): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return openAdministration({ cairn, signedIn: person.headers, path })
+}
+
+/** Sends events, each with its variables. */
+async function send(event_id: string, ...variables: Record<string, unknown>[]) {
+  const { client, journey_id } = workspace
+  const body = { journey_id, customer_name: 'Ada Lovelace', client_customer_id: 'user-1' } as const
+  const { data } = await client.initializeCustomer({ body: { ...body, customer_type: 'contact' } })
+  const customer_id = data?.customer_id ?? ''
+  for (const custom_variables of variables) {
+    await client.createEvent({ body: { journey_id, customer_id, event_id, custom_variables } })
+  }
+}
+
+async function stored(): Promise<Schemas['EventDefinition'][]> {
+  return (await api.listEventDefinitions()).data?.data ?? []
+}
+
+/** The rows of a table, as the texts of their cells. */
+function rows(page: Page, name: string): Promise<string[][]> {
+  const found = page.getByRole('table', { name }).locator('tbody tr')
+  return found.evaluateAll((rows) =>
+    rows.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.innerText.replaceAll('\n', ' '))),
+  )
+}
+
+/** Fills in the last field of the form. */
+async function fillField(page: Page, name: string, type: string) {
+  await page.getByRole('textbox', { name: 'Field', exact: true }).last().fill(name)
+  await page.getByRole('combobox', { name: `Type of ${name}` }).selectOption(type)
+}
+
+describe('A definition', () => {
+  it('is made from a received name, changed after its effects are confirmed, and removed', async () => {
+    await send('plan_chosen', { plan: 'team', seats: 3 }, { plan: 'free' })
+    const page = await open('events/definitions')
+    await expect
+      .poll(() => rows(page, 'Event names'))
+      .toMatchObject([['plan_chosen', '2', expect.any(String), 'Not defined', 'Define']])
+    await page.getByRole('link', { name: 'Define plan_chosen' }).click()
+    expect(await page.getByRole('textbox', { name: 'event_id' }).inputValue()).toBe('plan_chosen')
+    await page.getByRole('textbox', { name: 'Description' }).fill('A customer chose a plan')
+    await page.getByRole('button', { name: 'Add field' }).click()
+    const added = page.getByRole('textbox', { name: 'Field', exact: true })
+    await expect.poll(() => added.evaluate((field) => field === document.activeElement)).toBe(true)
+    await fillField(page, 'plan', 'String')
+    await page.getByRole('checkbox', { name: 'Required: plan' }).check()
+    await page.getByRole('button', { name: 'Details of plan' }).click()
+    const allowed = page.getByRole('combobox', { name: 'Allowed values' })
+    for (const value of ['free', 'team']) {
+      await allowed.fill(value)
+      await allowed.press('Enter')
+    }
+    await page.getByRole('button', { name: 'Add field' }).click()
+    await fillField(page, 'seats', 'Integer')
+    await page.getByRole('button', { name: 'Details of seats' }).click()
+    await page.getByRole('textbox', { name: 'Minimum' }).last().fill('1')
+    await page.getByRole('button', { name: 'Add field' }).click()
+    await fillField(page, 'address', 'Object')
+    await page.getByRole('button', { name: 'Add field to address' }).click()
+    const nested = page.getByRole('list', { name: 'Fields of address' })
+    await nested.getByRole('textbox', { name: 'Field' }).fill('city')
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Define event' }).click()
+
+    await heading(page, 'plan_chosen').waitFor()
+    const variables = {
+      type: 'object',
+      properties: {
+        plan: { type: 'string', enum: ['free', 'team'] },
+        seats: { type: 'integer', minimum: 1 },
+        address: { type: 'object', properties: { city: { type: 'string' } } },
+      },
+      required: ['plan'],
+    }
+    const described = { event_id: 'plan_chosen', description: 'A customer chose a plan', mode: 'warn' }
+    expect(await stored()).toMatchObject([{ ...described, revision: 1, variables }])
+    await expect
+      .poll(() => rows(page, 'Fields'))
+      .toEqual([
+        ['plan Required', 'String', 'one of "free", "team"', '', 'in 2 of 2 events, String: "free", "team"'],
+        ['seats', 'Integer', 'at least 1', '', 'in 1 of 2 events, Integer: 3'],
+        ['address', 'Object', '', '', 'not observed'],
+        ['city', 'String', '', '', 'not observed'],
+      ])
+    await page.getByText('All of the latest 2 events conform.').waitFor()
+
+    await page.getByRole('button', { name: 'Edit definition' }).click()
+    await page.getByRole('checkbox', { name: 'Required: seats' }).check()
+    await page.getByRole('radio', { name: 'Enforce' }).check()
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    await dialog.getByText('The mode becomes Enforce.').waitFor()
+    await dialog.getByText('For senders: breaking. For readers: additive.').waitFor()
+    await dialog.getByText('seats is now required').waitFor()
+    await dialog.getByText('Of the latest 2 events, 1 does not conform').waitFor()
+    await dialog.getByText(/^1 event from First secret key/).waitFor()
+    await dialog.getByText('seats is missing; expected integer (1 event)').waitFor()
+    await dialog.getByText('From now on, such events are rejected.').waitFor()
+    await inspectState(page, 'breaking-definition')
+    const save = dialog.getByRole('button', { name: 'Save' })
+    expect(await save.isDisabled()).toBe(true)
+    await dialog.getByRole('checkbox', { name: /^I understand/ }).check()
+    const until = dialog.getByRole('textbox', { name: /^Accept events that conform to revision 1 until/ })
+    await until.fill('yesterday')
+    await save.click()
+    await dialog.getByText('Enter a time in the future').waitFor()
+    await until.fill('31 Dec 2099, 12:00')
+    await save.click()
+    await page.getByText('Revision 2', { exact: true }).waitFor()
+    const [changed] = await stored()
+    expect(changed).toMatchObject({
+      revision: 2,
+      mode: 'enforce',
+      variables: { required: ['plan', 'seats'] },
+    })
+    expect(changed?.previous_accepted_until).toMatch(/^2099-12-31/)
+    await page.getByText('Events that conform to revision 1 are accepted until').waitFor()
+
+    const here = new URL(page.url()).pathname
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'audit-log?area=event_definitions')}`)
+    await page.getByRole('link', { name: 'plan_chosen' }).first().click()
+    await heading(page, 'plan_chosen').waitFor()
+    expect(new URL(page.url()).pathname).toBe(here)
+    await page.getByRole('button', { name: 'Actions for plan_chosen' }).click()
+    await page.getByRole('menuitem', { name: 'Remove definition…' }).click()
+    await dialog.getByRole('button', { name: 'Remove definition' }).click()
+    await heading(page, 'Event definitions').waitFor()
+    await expect.poll(async () => (await rows(page, 'Event names'))[0]?.[3]).toBe('Not defined')
+    expect(await stored()).toEqual([])
+  })
+
+  it('can be suggested by what was received', async () => {
+    await send('plan_chosen', ...Array.from({ length: 49 }, () => ({ plan: 'team' })))
+    const page = await open('events/definitions/new')
+    await page.getByRole('textbox', { name: 'event_id' }).fill('plan_chosen')
+    await page.getByText('once 50 events with this name are stored. There are 49.').waitFor()
+    await send('plan_chosen', { plan: 'free', seats: 3 })
+    await page.reload()
+    await page.getByRole('textbox', { name: 'event_id' }).fill('plan_chosen')
+    await page.getByRole('button', { name: 'Suggest a definition' }).click()
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('All of the latest 50 events conform.').waitFor()
+    await dialog.getByRole('button', { name: 'Define event' }).click()
+    await heading(page, 'plan_chosen').waitFor()
+    const properties = { plan: { type: 'string' }, seats: { type: 'integer' } }
+    expect(await stored()).toMatchObject([{ variables: { properties, required: ['plan'] } }])
+  })
+
+  it('stays JSON if fields cannot express it, and can be edited so', async () => {
+    const variables: Schemas['DefinedValue'] = {
+      type: 'object',
+      properties: { plan: { type: ['string', 'null'] } },
+    }
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen', variables } })
+    const page = await open(`events/definitions/${data?.definition.definition_id}`)
+    await expect.poll(() => rows(page, 'Fields')).toMatchObject([['plan', 'String or null', '', '']])
+    await page.getByRole('button', { name: 'Edit definition' }).click()
+    const json = page.getByRole('textbox', { name: 'custom_variables as JSON Schema' })
+    expect(JSON.parse(await json.inputValue())).toEqual(variables)
+    await page.getByText('The form cannot show everything').waitFor()
+    const asJson = page.getByRole('switch', { name: 'Edit as JSON' })
+    await asJson.press('Space')
+    await page.getByText('so it stays JSON').waitFor()
+    await json.fill('{"type":')
+    await asJson.press('Space')
+    await page.getByText('This is not JSON').waitFor()
+
+    await json.fill('{ "type": "object", "properties": { "plan": { "type": "string" } } }')
+    await asJson.press('Space')
+    expect(await page.getByRole('textbox', { name: 'Field', exact: true }).inputValue()).toBe('plan')
+    await asJson.press('Space')
+    expect(JSON.parse(await json.inputValue())).toEqual({
+      type: 'object',
+      properties: { plan: { type: 'string' } },
+    })
+    await page.getByRole('link', { name: 'All definitions' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave without saving' }).click()
+    await heading(page, 'Event definitions').waitFor()
+    expect(await stored()).toMatchObject([{ revision: 1, variables }])
+  })
+
+  it('is shown with the places of its faults if the server rejects it', async () => {
+    const path = screenPath(workspace, 'events/definitions/new?event_id=plan_chosen')
+    const refusals = ['409 POST /v1/event-definitions']
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+    await page.getByRole('switch', { name: 'Edit as JSON' }).press('Space')
+    const json = page.getByRole('textbox', { name: 'custom_variables as JSON Schema' })
+    await json.fill('{ "type": "object", "required": ["plan"] }')
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    await page.getByText('variables › required › 0 must be one of the properties').waitFor()
+    await inspectState(page, 'rejected-definition')
+  })
+
+  it('can be read by a viewer, who is offered no change', async () => {
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
+    await send('signed_up', {})
+    const viewer = await signUp(cairn, workspace, 'viewer')
+    const page = await open('events/definitions', viewer)
+    await expect
+      .poll(() => rows(page, 'Event names'))
+      .toMatchObject([
+        ['signed_up', '1', expect.any(String), 'Not defined'],
+        ['plan_chosen', '0', 'Not in 7 days', 'Warn revision 1'],
+      ])
+    expect(await page.getByRole('link', { name: /^Define/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'plan_chosen' }).click()
+    await page.getByText('Revision 1', { exact: true }).waitFor()
+    for (const name of ['Edit definition', /^Actions for/]) {
+      expect(await page.getByRole('main').getByRole('button', { name }).count()).toBe(0)
+    }
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'events/definitions/new')}`)
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+    await page.goto(
+      `${cairn.url}/admin${screenPath(workspace, `events/definitions/${data?.definition.definition_id}`)}`,
+    )
+    await page.getByText('Revision 1', { exact: true }).waitFor()
+  })
+})
+
+describe('The catalogue', () => {
+  it('is empty at first, and finds names by their text and by whether they are defined', async () => {
+    const page = await open('events/definitions')
+    await page.getByRole('heading', { name: 'No event names yet' }).waitFor()
+    await inspectState(page, 'no-event-names')
+    await send('signed_up', {}, {})
+    await send('Plan chosen', {})
+    await api.defineEvent({ body: { event_id: 'signed_up' } })
+    await page.reload()
+    const names = async () => (await rows(page, 'Event names')).map(([name]) => name)
+    await expect.poll(names).toEqual(['signed_up', 'Plan chosen'])
+    await page.getByText('Not defined', { exact: true }).first().click()
+    await expect.poll(names).toEqual(['Plan chosen'])
+    await page.getByText('Defined', { exact: true }).click()
+    await expect.poll(names).toEqual(['signed_up'])
+    await page.getByRole('searchbox', { name: 'Search event names' }).fill('plan')
+    await page.getByRole('heading', { name: 'No event name found' }).waitFor()
+    await page.getByText('All', { exact: true }).click()
+    await expect.poll(names).toEqual(['Plan chosen'])
+  })
+})
+
+describe('The fields of the form', () => {
+  const field = (value: object) => ({ type: 'object', properties: { a: value }, required: ['a'] })
+
+  it.each([
+    { type: 'object' },
+    {
+      type: 'object',
+      title: 'Title',
+      description: 'Description',
+      deprecated: true,
+      additionalProperties: false,
+    },
+    field({}),
+    field({ type: 'string', enum: ['free', 'a, b'], minLength: 1, maxLength: 20 }),
+    field({ type: 'string', format: 'date-time', description: 'When' }),
+    field({ type: 'number', enum: [1, 2.5], minimum: -1e21, maximum: 0.5 }),
+    field({ type: 'integer', minimum: 0 }),
+    field({ type: 'boolean', deprecated: true }),
+    field({
+      type: 'array',
+      minItems: 1,
+      items: field({ type: 'array', items: { type: 'string', format: 'uuid' } }),
+    }),
+    field({ type: 'array', items: {} }),
+  ])('express %j', (variables) => {
+    const draft = draftOf(variables)
+    expect(draft && definedValue(draft)).toEqual(variables)
+  })
+
+  it.each([
+    [],
+    null,
+    {},
+    { type: 'string' },
+    { type: 'object', enum: ['a'] },
+    { type: 'object', required: ['b'] },
+    { type: 'object', unknown: true },
+    field({ type: ['string', 'null'] }),
+    field({ type: 'null' }),
+    field({ type: 'boolean', enum: [true] }),
+    field({ type: 'string', enum: [''] }),
+    field({ type: 'string', enum: [1] }),
+    field({ enum: ['a'] }),
+    field({ minimum: 1 }),
+    field({ type: 'array', items: { type: ['string'] } }),
+    field({ type: 'integer', format: 'date' }),
+  ])('leave %j to JSON', (variables) => {
+    expect(draftOf(variables)).toBeUndefined()
+  })
+})
