@@ -123,6 +123,8 @@ describe('A definition', () => {
     await dialog.getByText(/^1 event from First secret key/).waitFor()
     await dialog.getByText('seats is missing; expected integer (1 event)').waitFor()
     await dialog.getByText('From now on, such events are rejected.').waitFor()
+    // It would lie on the dialog.
+    await page.getByText('Event defined.').waitFor({ state: 'hidden' })
     await inspectState(page, 'breaking-definition')
     const save = dialog.getByRole('button', { name: 'Save' })
     expect(await save.isDisabled()).toBe(true)

@@ -481,6 +481,7 @@ describe('the audit log', () => {
     const commands = ['member', 'setup-link', 'sqlite/restore'].map((name) => `../cli/${name}.test.ts`)
     const others = [
       'erase-customer',
+      'event-definitions',
       'exports',
       'open-sessions',
       'protected-customers',
