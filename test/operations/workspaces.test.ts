@@ -79,7 +79,6 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
   getObservedEvent: [
     0,
     async ({ client }, { workspace, event }) => {
-      await workspace.client.createEvent({ body: event })
       const query = { event_id: event.event_id }
       expect((await workspace.client.getObservedEvent({ query })).data?.examined).toBeGreaterThan(0)
       return (await client.getObservedEvent({ query })).data?.examined
