@@ -5,8 +5,15 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
 
-/** Requests per second on a server where every event has a definition of ten fields, and on one without definitions. */
-export type DefinitionFigures = Record<'single' | 'batch', Record<Which, number[]>>
+/** Figures of a server where every event has a definition of ten fields, and of one without; one number per slice. */
+export type DefinitionFigures = Record<
+  'single' | 'batch',
+  {
+    requests_per_s: Record<Which, number[]>
+    /** Microseconds of processor time of the server per event. */
+    cpu_us: Record<Which, number[]>
+  }
+>
 
 const WHICH = ['defined', 'free'] as const
 type Which = (typeof WHICH)[number]
@@ -49,8 +56,8 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   for (const { server } of Object.values(started)) await initializeCustomers(server)
   await define(started.defined.server)
   const figures: DefinitionFigures = {
-    single: { defined: [], free: [] },
-    batch: { defined: [], free: [] },
+    single: { requests_per_s: { defined: [], free: [] }, cpu_us: { defined: [], free: [] } },
+    batch: { requests_per_s: { defined: [], free: [] }, cpu_us: { defined: [], free: [] } },
   }
   const job = (kind: keyof DefinitionFigures) => {
     const connections = kind === 'batch' ? BATCH_CONNECTIONS : CONNECTIONS
@@ -67,8 +74,10 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
     for (const kind of ['single', 'batch'] as const) {
       for (const which of WHICH.toSorted(() => (slice % 2 === 0 ? -1 : 1))) {
         const { server } = started[which]
-        const { requestsPerSecond } = await runLoad(server, { ...job(kind), ...window })
-        figures[kind][which].push(requestsPerSecond)
+        const cpu_us = server.cpu_us()
+        const { requestsPerSecond, stored } = await runLoad(server, { ...job(kind), ...window })
+        figures[kind].cpu_us[which].push((server.cpu_us() - cpu_us) / stored)
+        figures[kind].requests_per_s[which].push(requestsPerSecond)
         await untilIndexed(server)
       }
     }

@@ -204,8 +204,8 @@ function refusedRatios({ requests_per_s, neighbour_p99_ms }: RefusedFigures): Ra
 
 function definitionRatios({ single, batch }: DefinitionFigures): Ratios {
   return {
-    defined_single: medianQuotient(single.defined, single.free),
-    defined_batch: medianQuotient(batch.defined, batch.free),
+    defined_single: medianQuotient(single.requests_per_s.defined, single.requests_per_s.free),
+    defined_batch: medianQuotient(batch.requests_per_s.defined, batch.requests_per_s.free),
   }
 }
 
@@ -476,9 +476,12 @@ function refusedLines(engine: string, { requests_per_s, neighbour_p99_ms }: Refu
 }
 
 function definitionLines(engine: string, { single, batch }: DefinitionFigures) {
-  const rates = ({ defined, free }: { defined: number[]; free: number[] }) =>
-    `${whole(median(defined))} with a definition of ten fields, ${whole(median(free))} without`
-  return [`single events per second on ${engine}: ${rates(single)}; batches: ${rates(batch)}`]
+  const text = ({ requests_per_s, cpu_us }: DefinitionFigures['single']) => {
+    const [defined, free] = [median(cpu_us.defined), median(cpu_us.free)]
+    const rates = `${whole(median(requests_per_s.defined))} requests per second with a definition of ten fields, ${whole(median(requests_per_s.free))} without`
+    return `${rates}; processor time of an event ${defined.toFixed(1)} and ${free.toFixed(1)} µs`
+  }
+  return [`single events on ${engine}: ${text(single)}`, `  batches: ${text(batch)}`]
 }
 
 function retentionLines(engine: string, figures: RetentionFigures) {
