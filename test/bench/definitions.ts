@@ -5,7 +5,7 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
 
-/** Figures of a server where every event has a definition of ten fields, and of one without; one number per slice. */
+/** Figures of a server where every event has a definition of ten fields that is enforced, or is off; one per slice. */
 export type DefinitionFigures = Record<
   'single' | 'batch',
   {
@@ -18,7 +18,7 @@ export type DefinitionFigures = Record<
 const WHICH = ['defined', 'free'] as const
 type Which = (typeof WHICH)[number]
 
-/** Slices of a window. The two servers alternate, so that other load on the machine affects both. */
+/** Slices of a window. The two modes alternate, so that other load on the machine affects both. */
 const SLICES = 5
 
 /** A definition of the ten variables of `Events`, with one of each rule that is common. */
@@ -51,10 +51,9 @@ export async function measureDefinitions(
 }
 
 async function measureOn(start: StartOnEngine, { settings, watched }: Options): Promise<DefinitionFigures> {
-  const started = { defined: await start('defined'), free: await start('free') }
-  const { engine } = started.defined
-  for (const { server } of Object.values(started)) await initializeCustomers(server)
-  await define(started.defined.server)
+  const { engine, server } = await start('definitions')
+  await initializeCustomers(server)
+  const ids = await define(server)
   const figures: DefinitionFigures = {
     single: { requests_per_s: { defined: [], free: [] }, cpu_us: { defined: [], free: [] } },
     batch: { requests_per_s: { defined: [], free: [] }, cpu_us: { defined: [], free: [] } },
@@ -64,16 +63,16 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
     return { kind, connections, messageIds: 'mixed', variables: 'ten' } as const
   }
   // Not counted: V8 is still compiling.
-  for (const { server } of Object.values(started)) {
-    const { seconds, warmUpSeconds } = settings
-    await runLoad(server, { ...job('single'), seconds, warmUpSeconds })
+  const { seconds, warmUpSeconds, rounds } = settings
+  for (const kind of ['single', 'batch'] as const) {
+    await runLoad(server, { ...job(kind), seconds, warmUpSeconds })
   }
-  const window = { seconds: settings.seconds / SLICES, warmUpSeconds: 0.5 }
-  for (let slice = 1; slice <= settings.rounds * SLICES; slice += 1) {
+  const window = { seconds: seconds / SLICES, warmUpSeconds: 0.5 }
+  for (let slice = 1; slice <= rounds * SLICES; slice += 1) {
     say(`${engine}: with definitions and without, slice ${slice}`)
     for (const kind of ['single', 'batch'] as const) {
       for (const which of WHICH.toSorted(() => (slice % 2 === 0 ? -1 : 1))) {
-        const { server } = started[which]
+        for (const id of ids) await setMode(server, id, which === 'defined' ? 'enforce' : 'off')
         const cpu_us = server.cpu_us()
         const { requestsPerSecond, stored } = await runLoad(server, { ...job(kind), ...window })
         figures[kind].cpu_us[which].push((server.cpu_us() - cpu_us) / stored)
@@ -82,21 +81,33 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
       }
     }
   }
-  for (const [which, { server }] of Object.entries(started)) {
-    await watched.note(`${which}, ${engine}`, server)
-    await server.end()
-  }
+  await watched.note(`definitions, ${engine}`, server)
+  await server.end()
   return figures
 }
 
-/** Defines every event of the load. A load fails if one is rejected, because its reply is not the expected one. */
-async function define({ url, workspaces: [workspace] }: Server) {
+/** Defines every event of the load, with mode `off`. @returns the identifiers */
+async function define(server: Server): Promise<string[]> {
+  const ids: string[] = []
   for (const event_id of EVENT_NAMES) {
-    const reply = await fetch(`${url}/v1/event-definitions`, {
-      method: 'POST',
-      headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
-      body: JSON.stringify({ event_id, mode: 'enforce', variables: VARIABLES }),
-    })
-    if (!reply.ok) throw new Error(`a definition was answered with ${reply.status}`)
+    const body = { event_id, mode: 'off', variables: VARIABLES }
+    const { definition } = await send(server, 'POST', '/event-definitions', body)
+    ids.push(definition.definition_id)
   }
+  return ids
+}
+
+/** A load fails if an event is rejected, because its reply is not the expected one. */
+async function setMode(server: Server, definition_id: string, mode: 'off' | 'enforce') {
+  await send(server, 'PATCH', `/event-definitions/${definition_id}`, { mode })
+}
+
+async function send({ url, workspaces: [workspace] }: Server, method: string, path: string, body: object) {
+  const reply = await fetch(`${url}/v1${path}`, {
+    method,
+    headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!reply.ok) throw new Error(`${method} ${path} was answered with ${reply.status}`)
+  return await reply.json()
 }
