@@ -804,7 +804,7 @@ export interface paths {
         };
         /**
          * List the revisions of an event definition, newest first
-         * @description Returns what a definition said over time, by (`created_at`, `revision`), newest first. Each revision says what
+         * @description Returns what a definition said over time, by `revision`, newest first. Each revision says what
          *     it changed compared with the one before.
          */
         get: operations["listEventDefinitionRevisions"];

@@ -373,7 +373,7 @@ export const operationPaths = {
   /**
    * List the revisions of an event definition, newest first
    *
-   * Returns what a definition said over time, by (`created_at`, `revision`), newest first. Each revision says what
+   * Returns what a definition said over time, by `revision`, newest first. Each revision says what
    * it changed compared with the one before.
    */
   listEventDefinitionRevisions: ['GET', '/event-definitions/{definition_id}/revisions'],

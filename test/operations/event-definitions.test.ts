@@ -2,6 +2,10 @@
 
 import { describe, expect } from 'vitest'
 import type { Client } from '../../client/index.ts'
+import type { DefinedValue } from '../../server/domain/event-definitions.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { insertDefinition } from '../../server/storage/tables/event-definitions.ts'
+import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
 
 const plan = {
@@ -161,6 +165,40 @@ describe('an update', () => {
     const listed = await client.listEventDefinitionRevisions({ path })
     expect(listed.data?.data.map(({ revision }) => revision)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
   })
+})
+
+it('holds a workspace to 4 MiB of definitions, of which nothing is stored beyond', async ({
+  cairn,
+  workspace,
+  client,
+}) => {
+  const large = {
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: 8 }, (_, n) => [`f${n}`, { description: 'x'.repeat(2000) }]),
+    ),
+  }
+  const bytes = JSON.stringify(large).length
+  const made = Math.floor((4 * 1024 * 1024) / bytes)
+  await inStore(cairn.databaseUrl, async (db) => {
+    for (let count = 0; count < made; count += 1) {
+      await insertDefinition(db, workspace.workspace_id, {
+        definition_id: newId('def'),
+        event_id: `large ${count}`,
+        revision: 1,
+        description: '',
+        mode: 'off',
+        variables: large as DefinedValue,
+        previous_until_ms: null,
+        created_ms: Date.now(),
+        updated_ms: Date.now(),
+      })
+    }
+  })
+  const beyond = await client.defineEvent({ body: { event_id: 'beyond', variables: large } })
+  expect(beyond.error).toMatchObject({ code: 'definition_limit', status: 409 })
+  expect((await client.listEventDefinitions({ query: { event_id: 'beyond' } })).data?.data).toEqual([])
+  expect((await client.defineEvent({ body: { event_id: 'small' } })).response.status).toBe(201)
 })
 
 it('lists many revisions page by page', async ({ client }) => {

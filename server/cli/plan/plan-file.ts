@@ -15,7 +15,7 @@ const HEADER = `# The event definitions of a workspace: cairn plan pull writes t
 # it, and cairn plan push changes the workspace.
 `
 
-/** Writes a plan as YAML, by name in the order of code points, so that equal plans are equal texts. */
+/** Writes a plan as YAML, sorted by name, so that equal plans are equal texts. */
 export function planText(plan: Plan): string {
   const names = [...plan.keys()].sort((a, b) => (a < b ? -1 : 1))
   const events = new Map(names.map((name) => [name, plan.get(name)]))
