@@ -1,5 +1,6 @@
 import proxyaddr from 'proxy-addr'
 import { isPort, readAddress } from './domain/postgres-urls.ts'
+import { type Network, readNetwork } from './webhooks/networks.ts'
 
 /** The only path whose folder is created. Anywhere else a missing folder is more likely a typo. */
 export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
@@ -63,6 +64,11 @@ export const settings = [
     default: '',
     description: 'File with the list of erased customers; if unset, next to a SQLite database',
   },
+  {
+    name: 'CAIRN_WEBHOOK_ALLOW',
+    default: '',
+    description: 'Networks that webhooks may call besides public addresses, for example 10.0.0.0/8,127.0.0.1',
+  },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
   {
     name: 'CAIRN_LOG_ADDRESSES',
@@ -96,6 +102,8 @@ export type Config = {
   refusals: { days: number; bytes: number; rows: number }
   /** File that lists erased customers, outside the database; undefined: next to a SQLite file, otherwise none. */
   erasuresFile: string | undefined
+  /** Networks that webhooks may call besides public addresses, also over HTTP. */
+  webhookAllow: Network[]
   logLevel: string
   /** Whether the log contains client addresses. */
   logAddresses: boolean
@@ -129,6 +137,9 @@ const NOT_OF_A_PATH: [RegExp, string][] = [
 /** What fits into the header (RFC 6750) and cannot be guessed: 32 hexadecimal digits are 128 bits. */
 const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,255}$/
 
+/** Lists whose entries are separated by whitespace or commas. */
+const LISTS: SettingName[] = ['CAIRN_TRUSTED_PROXIES', 'CAIRN_WEBHOOK_ALLOW']
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
 /**
@@ -143,9 +154,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: text('HOST'),
     databaseUrl: text('DATABASE_URL'),
     publicUrl: publicUrl(text('CAIRN_PUBLIC_URL')),
-    trustedProxies: text('CAIRN_TRUSTED_PROXIES')
-      .split(/[\s,]+/)
-      .filter(Boolean),
+    trustedProxies: list('CAIRN_TRUSTED_PROXIES'),
     rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
     rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 0, 1_000_000),
     accounts: accounts(text('CAIRN_ACCOUNTS')),
@@ -156,6 +165,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       rows: integer('CAIRN_REFUSALS_ROWS', 0, 10_000_000),
     },
     erasuresFile: text('CAIRN_ERASURES_FILE') || undefined,
+    webhookAllow: networks('CAIRN_WEBHOOK_ALLOW'),
     logLevel: text('LOG_LEVEL'),
     logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
   }
@@ -181,12 +191,29 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   /** Returns the value, or reports a fault without the value, which may contain a password. */
   function tidy(name: SettingName): string | undefined {
     const value = environment[name]
-    // A list whose entries are separated by whitespace or commas.
-    if (name === 'CAIRN_TRUSTED_PROXIES') return value
+    if (LISTS.includes(name)) return value
     const leftover = value && LEFTOVERS.find(([form]) => form.test(value))
     if (!leftover) return value
     faults.push(`${name} ${leftover[1]}`)
     return undefined
+  }
+
+  function list(name: SettingName): string[] {
+    return text(name)
+      .split(/[\s,]+/)
+      .filter(Boolean)
+  }
+
+  function networks(name: SettingName): Network[] {
+    const entries = list(name)
+    const networks = entries.flatMap((entry) => {
+      const network = readNetwork(entry)
+      return network ? [network] : []
+    })
+    if (networks.length < entries.length) {
+      faults.push(`${name} must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12`)
+    }
+    return networks
   }
 
   function accounts(value: string): Config['accounts'] {

@@ -19,6 +19,7 @@ const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
 const PROXIES =
   'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
+const NETWORKS = 'CAIRN_WEBHOOK_ALLOW must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12'
 const ADDRESSES = 'CAIRN_LOG_ADDRESSES must be on or off'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
 const REFUSALS = [
@@ -45,6 +46,7 @@ describe('the configuration', () => {
       metricsToken: undefined,
       refusals: { days: 7, bytes: 50_000_000, rows: 100_000 },
       erasuresFile: undefined,
+      webhookAllow: [],
       logLevel: 'info',
       logAddresses: true,
     }
@@ -71,6 +73,16 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'sqlite:///var/lib/cairn.db'],
   ])('takes %s=%s', (name, value) => {
     expect(Object.values(readConfig({ [name]: value })).map(String)).toContain(value)
+  })
+
+  it('takes networks separated by commas or whitespace', () => {
+    const { webhookAllow } = readConfig({ CAIRN_WEBHOOK_ALLOW: '10.0.0.0/8, 127.0.0.1 ::1,fd00::/8' })
+    expect(webhookAllow.map(([address, bits]) => `${address}/${bits}`)).toEqual([
+      '10.0.0.0/8',
+      '127.0.0.1/32',
+      '::1/128',
+      'fd00::/8',
+    ])
   })
 
   it.each([
@@ -106,6 +118,11 @@ describe('the configuration', () => {
     ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '"10.0.0.7"', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
+    ['CAIRN_WEBHOOK_ALLOW', 'loopback', NETWORKS],
+    ['CAIRN_WEBHOOK_ALLOW', '10.0.0.0/33', NETWORKS],
+    ['CAIRN_WEBHOOK_ALLOW', '10/8', NETWORKS],
+    ['CAIRN_WEBHOOK_ALLOW', '10.0.0.0/8, ::ffff:10.0.0.0/104', NETWORKS],
+    ['CAIRN_WEBHOOK_ALLOW', '"127.0.0.1"', NETWORKS],
     ['LOG_LEVEL', 'verbose', LEVEL],
     ['LOG_LEVEL', 'INFO', LEVEL],
     ['CAIRN_LOG_ADDRESSES', 'no', ADDRESSES],
@@ -199,7 +216,7 @@ describe('the configuration', () => {
 
   it('that is invalid ends every command with exit code 2 and a list of all faults', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, NETWORKS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
