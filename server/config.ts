@@ -1,5 +1,6 @@
 import proxyaddr from 'proxy-addr'
 import { isPort, readAddress } from './domain/postgres-urls.ts'
+import { readEncryptionKey } from './webhooks/encryption-key.ts'
 import { type Network, readNetwork } from './webhooks/networks.ts'
 
 /** The only path whose folder is created. Anywhere else a missing folder is more likely a typo. */
@@ -65,6 +66,11 @@ export const settings = [
     description: 'File with the list of erased customers; if unset, next to a SQLite database',
   },
   {
+    name: 'CAIRN_ENCRYPTION_KEY',
+    default: '',
+    description: 'Key that encrypts secrets of webhooks; if unset, in a file next to a SQLite database',
+  },
+  {
     name: 'CAIRN_WEBHOOK_ALLOW',
     default: '',
     description: 'Networks that webhooks may call besides public addresses, for example 10.0.0.0/8,127.0.0.1',
@@ -102,6 +108,8 @@ export type Config = {
   refusals: { days: number; bytes: number; rows: number }
   /** File that lists erased customers, outside the database; undefined: next to a SQLite file, otherwise none. */
   erasuresFile: string | undefined
+  /** 32 bytes that encrypt secrets of webhooks; undefined: in a file next to a SQLite file, otherwise none. */
+  encryptionKey: Buffer | undefined
   /** Networks that webhooks may call besides public addresses, also over HTTP. */
   webhookAllow: Network[]
   logLevel: string
@@ -165,6 +173,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       rows: integer('CAIRN_REFUSALS_ROWS', 0, 10_000_000),
     },
     erasuresFile: text('CAIRN_ERASURES_FILE') || undefined,
+    encryptionKey: encryptionKey(text('CAIRN_ENCRYPTION_KEY')),
     webhookAllow: networks('CAIRN_WEBHOOK_ALLOW'),
     logLevel: text('LOG_LEVEL'),
     logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
@@ -214,6 +223,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       faults.push(`${name} must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12`)
     }
     return networks
+  }
+
+  function encryptionKey(value: string): Buffer | undefined {
+    const key = readEncryptionKey(value)
+    // Without its value: the message ends up in a log.
+    if (value !== '' && !key) {
+      faults.push(
+        'CAIRN_ENCRYPTION_KEY must be 32 bytes in base64 or hexadecimal, as openssl rand -base64 32 prints',
+      )
+    }
+    return key
   }
 
   function accounts(value: string): Config['accounts'] {

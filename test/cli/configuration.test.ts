@@ -19,6 +19,8 @@ const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
 const PROXIES =
   'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
+const KEY =
+  'CAIRN_ENCRYPTION_KEY must be 32 bytes in base64 or hexadecimal, as openssl rand -base64 32 prints'
 const NETWORKS = 'CAIRN_WEBHOOK_ALLOW must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12'
 const ADDRESSES = 'CAIRN_LOG_ADDRESSES must be on or off'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
@@ -46,6 +48,7 @@ describe('the configuration', () => {
       metricsToken: undefined,
       refusals: { days: 7, bytes: 50_000_000, rows: 100_000 },
       erasuresFile: undefined,
+      encryptionKey: undefined,
       webhookAllow: [],
       logLevel: 'info',
       logAddresses: true,
@@ -73,6 +76,18 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'sqlite:///var/lib/cairn.db'],
   ])('takes %s=%s', (name, value) => {
     expect(Object.values(readConfig({ [name]: value })).map(String)).toContain(value)
+  })
+
+  it('takes a key in base64, also for URLs, or in hexadecimal', () => {
+    const key = Buffer.from('fbff'.repeat(16), 'hex')
+    for (const text of [
+      key.toString('base64'),
+      key.toString('base64url'),
+      key.toString('hex'),
+      key.toString('hex').toUpperCase(),
+    ]) {
+      expect(readConfig({ CAIRN_ENCRYPTION_KEY: text }).encryptionKey).toEqual(key)
+    }
   })
 
   it('takes networks separated by commas or whitespace', () => {
@@ -118,6 +133,12 @@ describe('the configuration', () => {
     ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '"10.0.0.7"', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
+    ['CAIRN_ENCRYPTION_KEY', 'secret', KEY],
+    ['CAIRN_ENCRYPTION_KEY', 'x'.repeat(32), KEY],
+    ['CAIRN_ENCRYPTION_KEY', Buffer.alloc(31).toString('base64'), KEY],
+    ['CAIRN_ENCRYPTION_KEY', Buffer.alloc(33).toString('base64'), KEY],
+    ['CAIRN_ENCRYPTION_KEY', 'ab'.repeat(31), KEY],
+    ['CAIRN_ENCRYPTION_KEY', `${'ab'.repeat(32)} `, `CAIRN_ENCRYPTION_KEY ${BLANK}`],
     ['CAIRN_WEBHOOK_ALLOW', 'loopback', NETWORKS],
     ['CAIRN_WEBHOOK_ALLOW', '10.0.0.0/33', NETWORKS],
     ['CAIRN_WEBHOOK_ALLOW', '10/8', NETWORKS],
@@ -216,7 +237,7 @@ describe('the configuration', () => {
 
   it('that is invalid ends every command with exit code 2 and a list of all faults', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, NETWORKS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, KEY, NETWORKS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -24,6 +24,9 @@ export const DERIVED = ['-standings', '-refusals'].flatMap((file) =>
 /** Suffix of the file that must outlive the store: after a restore, the erasures in it are applied again. */
 export const ERASURES = '-erasures'
 
+/** Suffix of the file with the key that encrypts secrets in the store. No backup contains it. */
+export const ENCRYPTION_KEY = '-encryption-key'
+
 /** Set on shared folders like /tmp. */
 const STICKY = 0o1000
 
@@ -32,7 +35,10 @@ const STICKY = 0o1000
  * if it contains nothing else. Files of another user are left alone.
  */
 export function keepPrivate(path: string): void {
-  const files = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => path + suffix)]
+  const files = [
+    path,
+    ...[...COMPANIONS, ...DERIVED, ERASURES, ENCRYPTION_KEY].map((suffix) => path + suffix),
+  ]
   for (const file of files) restrict(file, FILE_MODE, statSync)
   const names = files.map((file) => basename(file))
   const folder = dirname(path)
