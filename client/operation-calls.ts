@@ -6,6 +6,7 @@ import {
   removeTrailingSlash,
 } from 'openapi-fetch'
 import type { components, operations } from '../generated/contract.ts'
+import type { operationPaths, personOperationPaths } from '../generated/operations.ts'
 
 /** The contract's schemas by name, for example `Schemas['Journey']`. */
 export type Schemas = components['schemas']
@@ -13,8 +14,8 @@ export type Schemas = components['schemas']
 /** Why a request was refused and what to change (RFC 9457). Branch on `code`; it is stable. */
 export type Problem = Schemas['Problem']
 
-/** The contract's operationIds. */
-export type OperationId = keyof operations
+/** The contract's operationIds, without the messages that Cairn sends to webhooks. */
+export type OperationId = keyof typeof operationPaths | keyof typeof personOperationPaths
 
 /**
  * The input of an operation: `body`, `path` and `query` as the contract declares them, each required if the contract

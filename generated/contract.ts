@@ -816,6 +816,172 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks, oldest first
+         * @description Returns the webhooks of the workspace by (`created_at`, `webhook_id`), oldest first. There are at most 20.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Creates a webhook, which is told what happens from now on. The reply contains its secret, **which is never shown
+         *     again**.
+         *
+         *     The URL is checked now and at each delivery: `https`, and only public addresses. See
+         *     [Addresses](#tag/Webhooks/Addresses).
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Returns a webhook and the state of its deliveries, without its secret.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a webhook
+         * @description Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a webhook
+         * @description Replaces the fields that you send and leaves the others unchanged. Filters and types concern what happens, or is
+         *     read by this webhook, from now on.
+         *
+         *     A disabled webhook keeps its place: enabled again, it is told everything that it has missed, unless you send
+         *     `skip_missed`.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Creates a new secret, **which is never shown again**. For 24 hours every message is signed with both, the new one
+         *     first, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Sends a `webhook.test` message now, also to a disabled webhook, and returns how it went. It is not a delivery: it is
+         *     not repeated, and not listed.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell a webhook again what happened since an instant
+         * @description Sends every event received, and every customer created, since the instant again, with the same `webhook-id` as the
+         *     first time, so that receivers recognize what they have. Messages about journeys, rejections and erasures are not made
+         *     again: resend those by `resendWebhookDelivery`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook, newest first
+         * @description Returns the messages to a webhook by (`created_at`, `delivery_id`), newest first, with the result of the last
+         *     attempt. They are kept for 30 days.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Sends a message again, with the same `webhook-id` and content, whether it succeeded or failed. A pending one is due
+         *     now.
+         */
+        post: operations["resendWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/setup/look-up": {
         parameters: {
             query?: never;
@@ -1501,7 +1667,208 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "event-created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An event was created
+         * @description Sent to webhooks with the type `event.created`.
+         */
+        post: operations["eventCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer-created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer was created
+         * @description Sent to webhooks with the type `customer.created`.
+         */
+        post: operations["customerCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer-erased": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer was erased
+         * @description Sent to webhooks with the type `customer.erased`.
+         */
+        post: operations["customerErased"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey-entered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer entered a journey
+         * @description Sent to webhooks with the type `journey.entered`.
+         */
+        post: operations["journeyEntered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey-step-reached": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer reached a step
+         * @description Sent to webhooks with the type `journey.step_reached`.
+         */
+        post: operations["journeyStepReached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey-completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer completed a journey
+         * @description Sent to webhooks with the type `journey.completed`.
+         */
+        post: operations["journeyCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "journey-dropped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer dropped off
+         * @description Sent to webhooks with the type `journey.dropped`.
+         */
+        post: operations["journeyDropped"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refusals-rising": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * More requests are rejected
+         * @description Sent to webhooks with the type `refusals.rising`.
+         */
+        post: operations["refusalsRising"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook-skipped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Events were skipped
+         * @description Sent to every webhook that has missed events.
+         */
+        post: operations["webhookSkipped"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test
+         * @description Sent by `testWebhook`.
+         */
+        post: operations["webhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -3455,17 +3822,482 @@ export interface components {
             grace_seconds: number;
         };
         /**
+         * Webhook identifier
+         * @description Assigned by Cairn; opaque, never reused.
+         */
+        WebhookId: string;
+        /**
+         * Delivery identifier
+         * @description The `webhook-id` of a message. It is the same however often the message is sent, and different for each webhook.
+         */
+        DeliveryId: string;
+        /**
+         * URL of a webhook
+         * Format: uri
+         * @description Where messages are sent: an `https` URL without credentials and fragment. `http` is allowed where the operator
+         *     has allowed the address, such as the machine itself in development.
+         */
+        WebhookUrl: string;
+        /**
+         * Type of a message
+         * @description What a message is about; see [Types](#tag/Webhooks/Types). More may be added.
+         * @enum {string}
+         */
+        WebhookType: "event.created" | "customer.created" | "customer.erased" | "journey.entered" | "journey.step_reached" | "journey.completed" | "journey.dropped" | "refusals.rising";
+        /**
+         * Types of messages
+         * @description What a webhook is told.
+         */
+        WebhookTypes: components["schemas"]["WebhookType"][];
+        /**
+         * Description of a webhook
+         * @description For the people who manage it. Can be empty.
+         */
+        WebhookDescription: string;
+        /**
+         * Journeys of a webhook
+         * @description Only messages about these journeys; null for all. It concerns the types `event.created` and `journey.*`.
+         */
+        WebhookJourneys: components["schemas"]["Reference"][] | null;
+        /**
+         * Events of a webhook
+         * @description Only events with these names; null for all. It concerns the type `event.created`.
+         */
+        WebhookEvents: components["schemas"]["Name"][] | null;
+        /**
+         * Window of a webhook
+         * Format: duration
+         * @description How long after entering a journey a customer has time to complete it. After that `journey.dropped` is sent if it
+         *     has not; that type needs it. A change concerns customers that enter later.
+         */
+        WebhookWindow: string | null;
+        /**
+         * New webhook
+         * @description A URL, and what it is told.
+         */
+        WebhookCreation: {
+            url: components["schemas"]["WebhookUrl"];
+            /** @description For the people who manage it; empty by default. */
+            description?: components["schemas"]["WebhookDescription"];
+            types: components["schemas"]["WebhookTypes"];
+            journey_ids?: components["schemas"]["WebhookJourneys"];
+            event_ids?: components["schemas"]["WebhookEvents"];
+            dropped_after?: components["schemas"]["WebhookWindow"];
+        };
+        /**
+         * Change of a webhook
+         * @description The fields to replace.
+         */
+        WebhookUpdate: {
+            url?: components["schemas"]["WebhookUrl"];
+            description?: components["schemas"]["WebhookDescription"];
+            types?: components["schemas"]["WebhookTypes"];
+            journey_ids?: components["schemas"]["WebhookJourneys"];
+            event_ids?: components["schemas"]["WebhookEvents"];
+            dropped_after?: components["schemas"]["WebhookWindow"];
+            /** @description Whether messages are sent. */
+            enabled?: boolean;
+            /**
+             * @description With true, what has happened until now and has not been told is skipped: pending deliveries are removed, and
+             *     it goes on from now.
+             */
+            skip_missed?: boolean;
+        };
+        /**
+         * Replay of a webhook
+         * @description Since when to tell again.
+         */
+        WebhookReplay: {
+            /** @description The first instant, by `received_at` of events and `created_at` of customers. */
+            from: components["schemas"]["Instant"];
+        };
+        /**
+         * Webhook
+         * @description A URL that is told what happens, and the state of its deliveries.
+         */
+        Webhook: {
+            webhook_id: components["schemas"]["WebhookId"];
+            url: components["schemas"]["WebhookUrl"];
+            description: components["schemas"]["WebhookDescription"];
+            types: components["schemas"]["WebhookTypes"];
+            journey_ids: components["schemas"]["WebhookJourneys"];
+            event_ids: components["schemas"]["WebhookEvents"];
+            dropped_after: components["schemas"]["WebhookWindow"];
+            /** @description Whether messages are sent. While it is false, nothing is lost; see [Disabled](#tag/Webhooks/Disabled). */
+            enabled: boolean;
+            /**
+             * @description Why it is disabled: `by_hand`; `failing`, every attempt in five days has failed; `gone`, the receiver has
+             *     answered 410. Null while it is enabled. More may be added.
+             * @enum {string|null}
+             */
+            disabled_reason: "by_hand" | "failing" | "gone" | null;
+            /**
+             * Format: int32
+             * @description How many messages wait to be sent, or to be sent again, up to 1,000. Beyond that it waits with reading what
+             *     has happened.
+             */
+            pending_deliveries: number;
+            /**
+             * @description Whether events that it has not been told yet will be removed by retention within a day. It is then told
+             *     which period it has missed (`webhook.skipped`).
+             */
+            is_lagging: boolean;
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed; null if the last one succeeded.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried again, after several failures in a row or because the receiver asked for a pause; else null.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a message was last accepted; null if none was yet.
+             */
+            last_success_at: string | null;
+            created_at: components["schemas"]["StoredInstant"];
+            updated_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Webhook with its secret
+         * @description A webhook and its new secret, which is shown only here.
+         */
+        WebhookWithSecret: {
+            webhook: components["schemas"]["Webhook"];
+            /** @description The secret with which messages are signed, for `verifyWebhook` and other Standard Webhooks libraries. */
+            secret: string;
+        };
+        /**
+         * Webhooks
+         * @description The webhooks of a workspace.
+         */
+        WebhookList: {
+            /** @description The webhooks, in the order of the list. */
+            data: components["schemas"]["Webhook"][];
+        };
+        /**
+         * Error of an attempt
+         * @description Why an attempt failed: `status`, the status code was not 2xx; `redirect`, it was 3xx; `blocked_address`, the host
+         *     has an address that is not allowed; `secret_unreadable`, the server's encryption key is not the one with which
+         *     the secret was stored: rotate the secret. The others are of the network. More may be added.
+         * @enum {string|null}
+         */
+        AttemptError: "status" | "redirect" | "timeout" | "dns" | "connection_refused" | "connection_reset" | "connection_failed" | "tls" | "invalid_response" | "blocked_address" | "secret_unreadable" | null;
+        /**
+         * Status code
+         * Format: int32
+         * @description The status code of the receiver; null if there was no response.
+         */
+        StatusCode: number | null;
+        /**
+         * Duration of an attempt
+         * Format: int32
+         * @description Milliseconds until the response was complete, or the attempt failed.
+         */
+        AttemptDuration: number;
+        /**
+         * Response
+         * @description The first 1,024 bytes of the response, as text. Null if it was empty, after a success, and for keys: only people
+         *     see what a receiver answers.
+         */
+        AttemptResponse: string | null;
+        /**
+         * Attempt
+         * @description One request to a receiver.
+         */
+        WebhookAttempt: {
+            status_code: components["schemas"]["StatusCode"];
+            /** @description Why it failed; null if it succeeded. */
+            error: components["schemas"]["AttemptError"];
+            duration_ms: components["schemas"]["AttemptDuration"];
+            response: components["schemas"]["AttemptResponse"];
+        };
+        /**
+         * Status of a delivery
+         * @description `pending`: it is due, or waits for its next attempt. `succeeded`: the receiver has accepted it. `failed`: all ten
+         *     attempts have failed, while others to the same receiver succeeded.
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "succeeded" | "failed";
+        /**
+         * Delivery
+         * @description A message to a webhook.
+         */
+        Delivery: {
+            delivery_id: components["schemas"]["DeliveryId"];
+            /** @description The type of the message. */
+            type: string;
+            status: components["schemas"]["DeliveryStatus"];
+            /**
+             * Format: int32
+             * @description How often it was sent.
+             */
+            attempts: number;
+            created_at: components["schemas"]["StoredInstant"];
+            /**
+             * Format: date-time
+             * @description When it is sent; null unless it is pending.
+             */
+            next_attempt_at: string | null;
+            /** @description The last attempt; null if there was none. */
+            last_attempt: {
+                at: components["schemas"]["StoredInstant"];
+                status_code: components["schemas"]["StatusCode"];
+                /** @description Why it failed; null if it succeeded. */
+                error: components["schemas"]["AttemptError"];
+                duration_ms: components["schemas"]["AttemptDuration"];
+                response: components["schemas"]["AttemptResponse"];
+            } | null;
+            /**
+             * @description The body: one of the messages under [Webhooks](#tag/Webhooks). Null for an event that was delivered and
+             *     has been removed since.
+             */
+            message: {
+                /** @description The type of the message. */
+                type: string;
+                timestamp: components["schemas"]["StoredInstant"];
+                /** @description What the message is about. */
+                data: Record<string, unknown>;
+            } | null;
+        };
+        /**
+         * Page of deliveries
+         * @description One page of a list of deliveries.
+         */
+        DeliveryPage: {
+            /** @description The deliveries, in the order of the list. */
+            data: components["schemas"]["Delivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * An event was created
+         * @description An event was stored.
+         */
+        EventCreatedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "event.created";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /**
+             * @description The event. If the message would exceed 20 kB, `custom_variables` is null and `link` is the path of the whole
+             *     event, for a request with a secret key.
+             */
+            data: components["schemas"]["Event"] & {
+                /** @description The path and query of the event in this API; null if the message is complete. */
+                link: string | null;
+            };
+        };
+        /**
+         * A customer was created
+         * @description A customer was registered for the first time.
+         */
+        CustomerCreatedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "customer.created";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            data: components["schemas"]["Customer"];
+        };
+        /**
+         * A customer was erased
+         * @description Everything about a customer was removed; forget it too.
+         */
+        CustomerErasedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "customer.erased";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Who. */
+            data: {
+                customer_id: components["schemas"]["CustomerId"];
+                /** @description When the erasure was requested. */
+                erased_at: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * A customer entered a journey
+         * @description A customer entered a journey for the first time.
+         */
+        JourneyEnteredMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "journey.entered";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Who, and which journey. */
+            data: {
+                journey_id: components["schemas"]["JourneyId"];
+                customer_id: components["schemas"]["CustomerId"];
+                /** @description When it entered. */
+                entered_at: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * A customer reached a step
+         * @description A customer reached a step of a journey. It is told once per step, even if an earlier event arrives late.
+         */
+        JourneyStepReachedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "journey.step_reached";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Who, and which step. */
+            data: {
+                journey_id: components["schemas"]["JourneyId"];
+                customer_id: components["schemas"]["CustomerId"];
+                step: components["schemas"]["StepNumber"];
+                event_id: components["schemas"]["Name"];
+                /** @description When the event that reached the step occurred. */
+                reached_at: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * A customer completed a journey
+         * @description A customer reached the last step of a journey.
+         */
+        JourneyCompletedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "journey.completed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Who, and which journey. */
+            data: {
+                journey_id: components["schemas"]["JourneyId"];
+                customer_id: components["schemas"]["CustomerId"];
+                /** @description When it entered. */
+                entered_at: components["schemas"]["StoredInstant"];
+                /** @description When the event that reached the last step occurred. */
+                completed_at: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * A customer dropped off
+         * @description The window of the webhook (`dropped_after`) has closed, and the customer had not completed the journey within it.
+         */
+        JourneyDroppedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "journey.dropped";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Who, and how far it came. */
+            data: {
+                journey_id: components["schemas"]["JourneyId"];
+                customer_id: components["schemas"]["CustomerId"];
+                /** @description When it entered. */
+                entered_at: components["schemas"]["StoredInstant"];
+                /** @description When its time was over. */
+                window_closed_at: components["schemas"]["StoredInstant"];
+                /**
+                 * Format: int32
+                 * @description How many steps it has reached.
+                 */
+                steps_reached: number;
+            };
+        };
+        /**
+         * More requests are rejected
+         * @description A key had at least ten requests or events rejected with a code within an hour, and more than twice as many as in the hour before. At most one an hour for each key and code.
+         */
+        RefusalsRisingMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "refusals.rising";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Which key and code, and how many. */
+            data: {
+                /** @description The key that sent them. */
+                key_id: string;
+                code: components["schemas"]["ProblemCode"];
+                /**
+                 * Format: int32
+                 * @description How many in the hour.
+                 */
+                count: number;
+                /**
+                 * Format: int32
+                 * @description How many in the hour before.
+                 */
+                count_before: number;
+                /** @description Begin of the hour. */
+                from: components["schemas"]["StoredInstant"];
+                /** @description End of the hour. */
+                to: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * Events were skipped
+         * @description Events were removed by retention before this webhook was told about them. It is sent to every webhook.
+         */
+        WebhookSkippedMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "webhook.skipped";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Which period is missing. */
+            data: {
+                /** @description Events received at this time or later may be missing. */
+                from: components["schemas"]["StoredInstant"];
+                /** @description Events received before this time may be missing. */
+                to: components["schemas"]["StoredInstant"];
+            };
+        };
+        /**
+         * A test
+         * @description Sent by `testWebhook`.
+         */
+        WebhookTestMessage: {
+            /**
+             * @description The type of the message.
+             * @constant
+             */
+            type: "webhook.test";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["StoredInstant"];
+            /** @description Which webhook. */
+            data: {
+                webhook_id: components["schemas"]["WebhookId"];
+            };
+        };
+        /**
          * Area of the audit log
          * @description The subject of an entry. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "event_definitions" | "refusals" | "customers" | "exports";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "event_definitions" | "webhooks" | "refusals" | "customers" | "exports";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_unknown_events_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "event_defined" | "event_definition_updated" | "event_definition_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_unknown_events_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "event_defined" | "event_definition_updated" | "event_definition_removed" | "webhook_created" | "webhook_updated" | "webhook_secret_rotated" | "webhook_replayed" | "webhook_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -3490,7 +4322,7 @@ export interface components {
              * @description The kind of object. More may be added.
              * @enum {string}
              */
-            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer" | "event_definition";
+            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer" | "event_definition" | "webhook";
             /** @description Its identifier. */
             id: string;
             /**
@@ -3533,7 +4365,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -3958,6 +4790,66 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The webhook does not exist in this workspace. */
+        WebhookNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The webhook or the delivery does not exist in this workspace. */
+        DeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The URL is not allowed, something is missing, or there are too many webhooks. */
+        WebhookRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The server cannot keep or read secrets. */
+        EncryptionKeyMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The event was removed since. */
+        EventRemoved: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The span has more periods than one reply can have. */
         TooManyPeriods: {
             headers: {
@@ -4160,6 +5052,32 @@ export interface components {
          * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
          */
         DefinitionIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description The webhook.
+         * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+         */
+        WebhookIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description Identifies the message; the same at every attempt.
+         * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+         */
+        MessageId: components["schemas"]["DeliveryId"];
+        /**
+         * @description When this attempt began, in seconds since 1970.
+         * @example 1763627460
+         */
+        MessageTimestamp: number;
+        /**
+         * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+         *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        MessageSignature: string;
+        /**
+         * @description The delivery.
+         * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+         */
+        DeliveryIdParameter: components["schemas"]["Reference"];
         /**
          * @description The refusal.
          * @example rfs_01jd3zg8w4z7c0f3j6m9q2t5x8
@@ -6796,6 +7714,499 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The webhook. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookCreation"];
+            };
+        };
+        responses: {
+            /** @description The webhook, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["WebhookRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to replace. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description The webhook with its new values. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["WebhookRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, with its new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EncryptionKeyMissing"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it went. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookAttempt"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EncryptionKeyMissing"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description Since when. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        responses: {
+            /** @description The webhook; its deliveries begin at once. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only deliveries with this status.
+                 * @example failed
+                 */
+                status?: components["schemas"]["DeliveryStatus"];
+                /**
+                 * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
+                 *     MiB, and once enough rows have been scanned.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to continue: the `next_cursor` of the previous page. Use it with the same filters and order; `limit` may
+                 *     differ.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
+                 */
+                webhook_id: components["parameters"]["WebhookIdParameter"];
+                /**
+                 * @description The delivery.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                delivery_id: components["parameters"]["DeliveryIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, due now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["DeliveryNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EventRemoved"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     findSetupLink: {
         parameters: {
             query?: never;
@@ -8542,6 +9953,436 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    eventCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventCreatedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    customerCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerCreatedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    customerErased: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerErasedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    journeyEntered: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JourneyEnteredMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    journeyStepReached: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JourneyStepReachedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    journeyCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JourneyCompletedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    journeyDropped: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JourneyDroppedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    refusalsRising: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefusalsRisingMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookSkipped: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookSkippedMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifies the message; the same at every attempt.
+                 * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt began, in seconds since 1970.
+                 * @example 1763627460
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
+                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The message. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestMessage"];
+            };
+        };
+        responses: {
+            /**
+             * @description Any 2xx status means that the message is accepted. Anything else, also a redirect, is a failure, and the
+             *     message is sent again. The body is ignored.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

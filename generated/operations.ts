@@ -378,6 +378,80 @@ export const operationPaths = {
    */
   listEventDefinitionRevisions: ['GET', '/event-definitions/{definition_id}/revisions'],
   /**
+   * List webhooks, oldest first
+   *
+   * Returns the webhooks of the workspace by (`created_at`, `webhook_id`), oldest first. There are at most 20.
+   */
+  listWebhooks: ['GET', '/webhooks'],
+  /**
+   * Create a webhook
+   *
+   * Creates a webhook, which is told what happens from now on. The reply contains its secret, **which is never shown
+   * again**.
+   *
+   * The URL is checked now and at each delivery: `https`, and only public addresses. See
+   * [Addresses](#tag/Webhooks/Addresses).
+   */
+  createWebhook: ['POST', '/webhooks'],
+  /**
+   * Get a webhook
+   *
+   * Returns a webhook and the state of its deliveries, without its secret.
+   */
+  getWebhook: ['GET', '/webhooks/{webhook_id}'],
+  /**
+   * Update a webhook
+   *
+   * Replaces the fields that you send and leaves the others unchanged. Filters and types concern what happens, or is
+   * read by this webhook, from now on.
+   *
+   * A disabled webhook keeps its place: enabled again, it is told everything that it has missed, unless you send
+   * `skip_missed`.
+   */
+  updateWebhook: ['PATCH', '/webhooks/{webhook_id}'],
+  /**
+   * Remove a webhook
+   *
+   * Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told.
+   */
+  removeWebhook: ['DELETE', '/webhooks/{webhook_id}'],
+  /**
+   * Rotate the secret of a webhook
+   *
+   * Creates a new secret, **which is never shown again**. For 24 hours every message is signed with both, the new one
+   * first, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+   */
+  rotateWebhookSecret: ['POST', '/webhooks/{webhook_id}/rotate'],
+  /**
+   * Send a test message
+   *
+   * Sends a `webhook.test` message now, also to a disabled webhook, and returns how it went. It is not a delivery: it is
+   * not repeated, and not listed.
+   */
+  testWebhook: ['POST', '/webhooks/{webhook_id}/test'],
+  /**
+   * Tell a webhook again what happened since an instant
+   *
+   * Sends every event received, and every customer created, since the instant again, with the same `webhook-id` as the
+   * first time, so that receivers recognize what they have. Messages about journeys, rejections and erasures are not made
+   * again: resend those by `resendWebhookDelivery`.
+   */
+  replayWebhook: ['POST', '/webhooks/{webhook_id}/replay'],
+  /**
+   * List the deliveries of a webhook, newest first
+   *
+   * Returns the messages to a webhook by (`created_at`, `delivery_id`), newest first, with the result of the last
+   * attempt. They are kept for 30 days.
+   */
+  listWebhookDeliveries: ['GET', '/webhooks/{webhook_id}/deliveries'],
+  /**
+   * Send a delivery again
+   *
+   * Sends a message again, with the same `webhook-id` and content, whether it succeeded or failed. A pending one is due
+   * now.
+   */
+  resendWebhookDelivery: ['POST', '/webhooks/{webhook_id}/deliveries/{delivery_id}/resend'],
+  /**
    * Preview what a retention period would remove
    *
    * Returns how many events would be removed if the workspace, or one of its journeys, had this retention period

@@ -171,6 +171,64 @@ export interface SetupLinks {
   workspace_id: string | null;
 }
 
+export interface WebhookDeliveries {
+  attempt_ms: number | null;
+  attempts: Generated<number>;
+  created_ms: number;
+  customer_id: string | null;
+  delivery_id: string;
+  duration_ms: number | null;
+  error: string | null;
+  message: string | null;
+  next_ms: number | null;
+  response: string | null;
+  status: string;
+  status_code: number | null;
+  subject: string;
+  type: string;
+  webhook_id: string;
+  workspace_id: string;
+}
+
+export interface Webhooks {
+  created_ms: number;
+  customer_cursor: string | null;
+  description: string;
+  disabled_reason: string | null;
+  dropped_after: string | null;
+  entered_ms: number;
+  event_cursor: string | null;
+  event_ids: string | null;
+  failing_since_ms: number | null;
+  failures: Generated<number>;
+  from_ms: number;
+  is_enabled: number;
+  journey_cursor: string | null;
+  journey_ids: string | null;
+  lease_owner: string | null;
+  lease_until_ms: number | null;
+  previous_secret: string | null;
+  previous_until_ms: number | null;
+  replay_ms: number | null;
+  retry_ms: number | null;
+  secret: string;
+  success_ms: number | null;
+  told_ms: number;
+  types: string;
+  updated_ms: number;
+  url: string;
+  webhook_id: string;
+  workspace_id: string;
+}
+
+export interface WebhookWindows {
+  closes_ms: number;
+  customer_id: string;
+  journey_id: string;
+  webhook_id: string;
+  workspace_id: string;
+}
+
 export interface Workspaces {
   archived_ms: number | null;
   created_by: string | null;
@@ -203,5 +261,8 @@ export interface DB {
   service_keys: ServiceKeys;
   sessions: Sessions;
   setup_links: SetupLinks;
+  webhook_deliveries: WebhookDeliveries;
+  webhook_windows: WebhookWindows;
+  webhooks: Webhooks;
   workspaces: Workspaces;
 }

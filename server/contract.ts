@@ -23,8 +23,10 @@ import type { Reading, ReadingDatabase, Transaction } from './storage/database.t
 import type { ServedStorage } from './storage/storage.ts'
 import type { CallingKey } from './storage/tables/service-keys.ts'
 import type { StoredSession } from './storage/tables/sessions.ts'
+import type { Webhooks } from './webhooks/webhooks.ts'
 
-export type OperationId = keyof operations
+/** Without the messages under `webhooks`, which Cairn sends. */
+export type OperationId = keyof typeof operationPaths | keyof typeof personOperationPaths
 
 /** What an operation may use in addition to its request. */
 export type Context = {
@@ -54,6 +56,7 @@ export type Context = {
   eventChecks: Pick<EventChecks, 'check'>
   /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
+  webhooks: Pick<Webhooks, 'newSecret' | 'eventMessage' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'>
   /** Of the caller's key. The code that stores what was sent counts it here. */
   tally: Tally
   /**

@@ -13,6 +13,9 @@ import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
 import { version } from './version.ts'
+import { RequestSender, type Resolve } from './webhooks/safe-request.ts'
+import { openSecretBox } from './webhooks/secret-box.ts'
+import { Webhooks } from './webhooks/webhooks.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
@@ -41,6 +44,8 @@ export type ServerOptions = {
   contract?: Contract
   /** Opens the store. */
   open?: typeof openStorage
+  /** Looks up the hosts of webhooks; by default the resolver of the system. */
+  resolve?: Resolve
 }
 
 /**
@@ -54,6 +59,7 @@ export async function startServer({
   patience = PATIENCE,
   contract: loaded,
   open = openStorage,
+  resolve,
 }: ServerOptions): Promise<RunningServer> {
   const died = Promise.withResolvers<never>()
   // Prevents an unhandled rejection if nothing awaits it.
@@ -77,6 +83,8 @@ export async function startServer({
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not save rejected requests'),
     onRemovalFailure: (error) => log.warn({ err: error }, 'could not delete removed data; retrying'),
   })
+  const sender = new RequestSender({ allow: config.webhookAllow, ...(resolve && { resolve }) })
+  const sending = { storage, sender, secrets: openSecretBox(config), now, version }
   const served = new ServedMetrics()
   const passwords = new Passwords()
   server = new HttpServer({
@@ -89,6 +97,7 @@ export async function startServer({
     exports: new ExportSlots(),
     notedReaders: new RecentMap<number>(1_000),
     metrics: served,
+    webhooks: new Webhooks({ ...sending, begin: () => {} }),
     exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics()),
     log,
     now,
@@ -113,7 +122,7 @@ export async function startServer({
     died: died.promise,
     async stop() {
       await server.close()
-      await storage.close()
+        await storage.close()
       log.flush()
     },
   }

@@ -135,6 +135,16 @@ export const problems = {
     title: 'The event definition does not exist',
     detail: 'Check the definition_id. listEventDefinitions returns all definitions of the workspace.',
   },
+  webhook_not_found: {
+    status: 404,
+    title: 'The webhook does not exist',
+    detail: 'Check the webhook_id. listWebhooks returns all webhooks of the workspace.',
+  },
+  delivery_not_found: {
+    status: 404,
+    title: 'The delivery does not exist',
+    detail: 'Check the delivery_id. listWebhookDeliveries returns those of the last 30 days.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The path does not support this method',
@@ -215,6 +225,33 @@ export const problems = {
     title: 'The workspace has too many event definitions',
     detail:
       'Remove definitions that are not used. A workspace has at most 1000 of them, with 4 MiB, and 1000 revisions of each.',
+  },
+  webhook_url_not_allowed: {
+    status: 409,
+    title: 'The URL is not allowed',
+    detail:
+      'Send an https URL whose host has only public addresses. The operator can allow networks with CAIRN_WEBHOOK_ALLOW.',
+  },
+  dropped_after_missing: {
+    status: 409,
+    title: 'journey.dropped needs a window',
+    detail:
+      'Send dropped_after, the time after entering a journey within which a customer should complete it.',
+  },
+  webhook_limit: {
+    status: 409,
+    title: 'The workspace has too many webhooks',
+    detail: 'Remove webhooks that are not used. A workspace has at most 20.',
+  },
+  encryption_key_missing: {
+    status: 409,
+    title: 'The server has no key to encrypt secrets',
+    detail: 'Ask the operator to set CAIRN_ENCRYPTION_KEY, the same on every server of this store.',
+  },
+  event_removed: {
+    status: 409,
+    title: 'The event was removed',
+    detail: 'Its content was removed by retention or an erasure, so it cannot be sent again.',
   },
   window_missing: {
     status: 409,

@@ -4,7 +4,20 @@ import { randomBytes, randomFillSync, randomInt } from 'node:crypto'
 // as long, which counts in lists and in events, with up to five identifiers each.
 
 /** The kinds of identifier; events have `evt`. */
-export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud' | 'rfs' | 'rmv' | 'def'
+export type IdPrefix =
+  | 'wsp'
+  | 'jrn'
+  | 'cus'
+  | 'key'
+  | 'per'
+  | 'ses'
+  | 'inv'
+  | 'aud'
+  | 'rfs'
+  | 'rmv'
+  | 'def'
+  | 'whk'
+  | 'msg'
 
 /** Returns a new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
 export function newId(prefix: IdPrefix): string {

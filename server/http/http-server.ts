@@ -33,6 +33,7 @@ export type HttpServerOptions = Pick<
   | 'limiter'
   | 'exports'
   | 'notedReaders'
+  | 'webhooks'
   | 'metrics'
   | 'exposition'
   | 'log'

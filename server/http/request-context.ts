@@ -28,6 +28,7 @@ export type ContextOptions = {
   attempts: Context['attempts']
   eventChecks: Context['eventChecks']
   notedReaders: Context['notedReaders']
+  webhooks: Context['webhooks']
   /** What the operator permits members to do. */
   allowed: Context['allowed']
   /** Public URL of the server, if configured. */
@@ -120,6 +121,10 @@ export class RequestContext implements Context {
 
   get notedReaders() {
     return this.#options.notedReaders
+  }
+
+  get webhooks() {
+    return this.#options.webhooks
   }
 
   get address() {

@@ -20,6 +20,7 @@ import * as retention from './retention.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
+import * as webhooks from './webhooks.ts'
 import * as workspaces from './workspaces.ts'
 
 /** The function of each operation, by its operationId. A missing one does not compile. */
@@ -45,5 +46,6 @@ export const allOperations: Operations = {
   ...serviceKeys,
   ...sessions,
   ...setup,
+  ...webhooks,
   ...workspaces,
 }

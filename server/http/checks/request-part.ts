@@ -36,7 +36,8 @@ export function requestPart<Document extends Contract>(document: Document): Docu
   }
   keep(paths)
   delete components['']
-  return structuredClone({ ...document, paths: Object.fromEntries(paths), components })
+  // Messages that Cairn sends are no requests to it.
+  return structuredClone({ ...document, paths: Object.fromEntries(paths), webhooks: {}, components })
 }
 
 /** Whether a schema refers to one that contains itself. */

@@ -16,6 +16,9 @@ const BEHIND = [
   'erasures',
   'event_definition_revisions',
   'event_definitions',
+  'webhook_windows',
+  'webhook_deliveries',
+  'webhooks',
   'audit_log',
 ] as const satisfies SharedTable[]
 

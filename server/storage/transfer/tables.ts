@@ -19,6 +19,9 @@ export const sharedKeys = {
   erasures: ['workspace_id', 'customer_id'],
   event_definitions: ['workspace_id', 'definition_id'],
   event_definition_revisions: ['workspace_id', 'definition_id', 'revision'],
+  webhooks: ['workspace_id', 'webhook_id'],
+  webhook_windows: ['workspace_id', 'customer_id', 'webhook_id', 'journey_id'],
+  webhook_deliveries: ['workspace_id', 'webhook_id', 'delivery_id'],
 } as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
 
 export type SharedTable = keyof typeof sharedKeys
@@ -82,9 +85,9 @@ export async function readShared(
   return { rows: found.rows.map(withoutReferences), place: last && key.map((column) => last[column] ?? '') }
 }
 
-/** Row numbers are internal to an engine. */
+/** Row numbers are internal to an engine; so are cursors, and who is working on something. */
 function withoutReferences(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith('_ref')))
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !/_ref$|_cursor$|^lease_/.test(name)))
 }
 
 /** Writes rows of a shared table. */

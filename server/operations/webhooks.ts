@@ -1,0 +1,288 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context, Operation } from '../contract.ts'
+import { cursorText } from '../domain/cursors.ts'
+import { duration_ms } from '../domain/durations.ts'
+import { instant_ms, instantText } from '../domain/instants.ts'
+import { pageBody, pageOf } from '../domain/paging.ts'
+import { Problem } from '../problems.ts'
+import type { ReadingDatabase, Transaction } from '../storage/database.ts'
+import * as audited from '../storage/tables/audited-webhooks.ts'
+import * as deliveries from '../storage/tables/webhook-deliveries.ts'
+import * as windows from '../storage/tables/webhook-windows.ts'
+import {
+  findWebhook,
+  lockWebhook,
+  type StoredWebhook,
+  type WebhookSettings,
+  webhooksOf,
+} from '../storage/tables/webhooks.ts'
+import { authorOf } from './author.ts'
+
+type Webhook = components['schemas']['Webhook']
+type Delivery = components['schemas']['Delivery']
+
+/** Maximum webhooks of a workspace (contract: `webhook_limit`). */
+const WEBHOOKS = 20
+
+/** How long a previous secret signs too. */
+const ROTATION_MS = 24 * 60 * 60 * 1000
+
+/** How many deliveries are removed in one transaction, which others wait for. */
+const REMOVED_AT_ONCE = 500
+
+export const listWebhooks: Operation<'listWebhooks'> = async ({ workspaceId }, context) => {
+  const db = context.storage.lists(context.reading)
+  const data: Webhook[] = []
+  for (const webhook of await webhooksOf(db, workspaceId)) data.push(await webhookBody(db, webhook, context))
+  return { status: 200, body: { data } }
+}
+
+export const getWebhook: Operation<'getWebhook'> = async ({ workspaceId, path }, context) => {
+  const db = context.storage.lists(context.reading)
+  return {
+    status: 200,
+    body: await webhookBody(db, await existing(db, workspaceId, path.webhook_id), context),
+  }
+}
+
+export const createWebhook: Operation<'createWebhook'> = async ({ workspaceId, body }, context) => {
+  const { url, types, description = '', journey_ids = null, event_ids = null, dropped_after = null } = body
+  const settings = { url, types, description, journey_ids, event_ids, dropped_after }
+  assertWindow(settings)
+  const webhook_id = context.newId('whk')
+  const { secret, sealed } = context.webhooks.newSecret(webhook_id)
+  await context.webhooks.assertAllowed(url)
+  const customer_cursor = await lastCustomer(context)
+  const made = await context.change(async (db) => {
+    const given = { ...settings, workspace_id: workspaceId, webhook_id, secret: sealed }
+    const row = { ...given, customer_cursor, created_ms: context.now() }
+    const webhook = await audited.createWebhook(db, row, authorOf(context))
+    if ((await webhooksOf(db, workspaceId)).length > WEBHOOKS) throw new Problem('webhook_limit')
+    return webhook
+  })
+  return { status: 201, body: { webhook: await webhookBody(context.storage.db, made, context), secret } }
+}
+
+export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, path, body }, context) => {
+  const { enabled, skip_missed, ...settings } = body
+  if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url)
+  const customer_cursor = await lastCustomer(context)
+  const now_ms = context.now()
+  const after = await context.change(async (db) => {
+    const before = await lockedWebhook(db, workspaceId, path.webhook_id)
+    const after: StoredWebhook = { ...before, ...settings, updated_ms: now_ms }
+    assertWindow(after)
+    if (enabled !== undefined) Object.assign(after, enabled ? enabledNow(before) : disabledNow(before))
+    if (skip_missed) {
+      Object.assign(after, startingAt(now_ms), { customer_cursor })
+    }
+    await audited.changeWebhook(db, before, after, authorOf(context))
+    return after
+  })
+  if (skip_missed) await removePending(context, after)
+  context.webhooks.begin()
+  return { status: 200, body: await webhookBody(context.storage.db, after, context) }
+}
+
+export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, path }, context) => {
+  const { webhook_id } = path
+  for (let isEmpty = false; !isEmpty; ) {
+    isEmpty = await context.change(async (db) => {
+      const webhook = await lockedWebhook(db, workspaceId, webhook_id)
+      for (const remove of [deliveries.deleteDeliveries, windows.deleteWindows]) {
+        if ((await remove(db, webhook, {}, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE) return false
+      }
+      await audited.removeWebhook(db, webhook, authorOf(context))
+      return true
+    })
+  }
+  return { status: 204 }
+}
+
+export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (request, context) => {
+  const { workspaceId, path } = request
+  const now_ms = context.now()
+  const { secret, sealed } = context.webhooks.newSecret(path.webhook_id)
+  const webhook = await context.change(async (db) => {
+    const before = await lockedWebhook(db, workspaceId, path.webhook_id)
+    const secrets = {
+      secret: sealed,
+      previous_secret: before.secret,
+      previous_until_ms: now_ms + ROTATION_MS,
+    }
+    await audited.rotateSecret(db, before, secrets, authorOf(context))
+    return { ...before, ...secrets, updated_ms: now_ms }
+  })
+  return { status: 200, body: { webhook: await webhookBody(context.storage.db, webhook, context), secret } }
+}
+
+export const testWebhook: Operation<'testWebhook'> = async ({ workspaceId, path }, context) => {
+  const webhook = await existing(context.storage.db, workspaceId, path.webhook_id)
+  const { status_code, error, duration_ms, response } = await context.webhooks.test(webhook)
+  return { status: 200, body: { status_code, error, duration_ms, response: shownTo(context, response) } }
+}
+
+export const replayWebhook: Operation<'replayWebhook'> = async ({ workspaceId, path, body }, context) => {
+  const ms = Math.min(instant_ms(body.from), context.now())
+  const webhook = await context.change(async (db) => {
+    const before = await lockedWebhook(db, workspaceId, path.webhook_id)
+    await audited.replayWebhook(db, before, { ms, text: instantText(ms) }, authorOf(context))
+    return before
+  })
+  context.webhooks.begin()
+  return { status: 200, body: await webhookBody(context.storage.db, webhook, context) }
+}
+
+export const listWebhookDeliveries: Operation<'listWebhookDeliveries'> = async (request, context) => {
+  const { workspaceId, path, query } = request
+  const db = context.storage.lists(context.reading)
+  const webhook = await existing(db, workspaceId, path.webhook_id)
+  const page = await deliveries.newestDeliveries(db, webhook, query, pageOf(query, 'msg'))
+  const rows: Delivery[] = []
+  for (const row of page.rows) rows.push(deliveryBody(context, row, messageOf(row)))
+  return { status: 200, body: pageBody({ ...page, rows }) }
+}
+
+export const resendWebhookDelivery: Operation<'resendWebhookDelivery'> = async (request, context) => {
+  const { workspaceId, path } = request
+  const now_ms = context.now()
+  const { webhook_id, delivery_id } = path
+  const webhook = await existing(context.storage.db, workspaceId, webhook_id)
+  const found = await deliveries.findDelivery(context.storage.db, webhook, delivery_id)
+  if (!found) throw new Problem('delivery_not_found')
+  const message =
+    found.message ?? (await context.webhooks.eventMessage(workspaceId, found.subject, context.reading))
+  if (message === undefined) throw new Problem('event_removed')
+  const due = { status: 'pending', next_ms: now_ms, attempts: 0, message } as const
+  const delivery = await context.change(async (db) => {
+    await lockedWebhook(db, workspaceId, webhook_id)
+    const before = await deliveries.findDelivery(db, webhook, delivery_id)
+    if (!before) throw new Problem('delivery_not_found')
+    await deliveries.updateDeliveries(db, webhook, [delivery_id], due)
+    return { ...before, ...due }
+  })
+  context.webhooks.begin()
+  return { status: 200, body: deliveryBody(context, delivery, JSON.parse(message)) }
+}
+
+/** @throws {Problem} `webhook_not_found` */
+async function existing(
+  db: ReadingDatabase | Transaction,
+  workspaceId: string,
+  webhookId: string,
+): Promise<StoredWebhook> {
+  const webhook = await findWebhook(db, workspaceId, webhookId)
+  if (!webhook) throw new Problem('webhook_not_found')
+  return webhook
+}
+
+async function lockedWebhook(db: Transaction, workspaceId: string, webhookId: string) {
+  await lockWebhook(db, workspaceId, webhookId)
+  return await existing(db, workspaceId, webhookId)
+}
+
+/** @throws {Problem} `dropped_after_missing` */
+function assertWindow({ types, dropped_after }: WebhookSettings) {
+  if (!types.includes('journey.dropped')) return
+  if (dropped_after === null || duration_ms(dropped_after) === 0) throw new Problem('dropped_after_missing')
+}
+
+/** What enabling changes; nothing if it is enabled. */
+function enabledNow({ is_enabled }: StoredWebhook): Partial<StoredWebhook> {
+  if (is_enabled) return {}
+  return { is_enabled: true, disabled_reason: null, failures: 0, failing_since_ms: null, retry_ms: null }
+}
+
+/** What disabling changes; nothing if it is disabled. */
+function disabledNow({ is_enabled }: StoredWebhook): Partial<StoredWebhook> {
+  return is_enabled ? { is_enabled: false, disabled_reason: 'by_hand' } : {}
+}
+
+/** Where reading begins of what has happened since an instant. */
+function startingAt(ms: number) {
+  const cursors = { event_cursor: null, customer_cursor: null, journey_cursor: null }
+  return { from_ms: ms, told_ms: ms, entered_ms: ms, ...cursors }
+}
+
+/** The cursor after all customers that exist, so that nobody has to walk over them. */
+async function lastCustomer({ storage, reading }: Context): Promise<string> {
+  const { end } = await storage.arrivedCustomers(reading)
+  return cursorText(end)
+}
+
+/** Removes what a webhook has not been told, some at a time. */
+async function removePending(context: Context, webhook: StoredWebhook) {
+  for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE; ) {
+    count = await context.change((db) => {
+      return deliveries.deleteDeliveries(db, webhook, { pending: true }, REMOVED_AT_ONCE)
+    })
+  }
+}
+
+/** The message of a delivery; null for an event that was told: it is stored elsewhere. */
+function messageOf({ message }: deliveries.StoredDelivery): Delivery['message'] {
+  return message === null ? null : JSON.parse(message)
+}
+
+/** What a receiver answered, for people only: a key may belong to a program that must not see it. */
+function shownTo({ caller }: Context, response: string | null): string | null {
+  return caller.kind === 'person' ? response : null
+}
+
+function deliveryBody(
+  context: Context,
+  row: deliveries.StoredDelivery,
+  message: Delivery['message'],
+): Delivery {
+  const { delivery_id, type, status, attempts, created_ms, next_ms, attempt_ms } = row
+  const { status_code, error, duration_ms, response } = row
+  return {
+    delivery_id,
+    type,
+    status,
+    attempts,
+    created_at: instantText(created_ms),
+    next_attempt_at: instantOrNull(next_ms),
+    last_attempt:
+      attempt_ms === null
+        ? null
+        : {
+            at: instantText(attempt_ms),
+            status_code,
+            error: error as components['schemas']['AttemptError'],
+            duration_ms: duration_ms ?? 0,
+            response: shownTo(context, response),
+          },
+    message,
+  }
+}
+
+async function webhookBody(
+  db: ReadingDatabase | Transaction,
+  webhook: StoredWebhook,
+  context: Context,
+): Promise<Webhook> {
+  const { webhook_id, url, description, types, journey_ids, event_ids, dropped_after } = webhook
+  return {
+    webhook_id,
+    url,
+    description,
+    types,
+    journey_ids,
+    event_ids,
+    dropped_after,
+    enabled: webhook.is_enabled,
+    disabled_reason: webhook.disabled_reason,
+    pending_deliveries: await deliveries.countPending(db, webhook),
+    is_lagging: await context.webhooks.isLagging(webhook),
+    failing_since: instantOrNull(webhook.failing_since_ms),
+    next_attempt_at: instantOrNull(webhook.retry_ms),
+    last_success_at: instantOrNull(webhook.success_ms),
+    created_at: instantText(webhook.created_ms),
+    updated_at: instantText(webhook.updated_ms),
+  }
+}
+
+function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : instantText(ms)
+}

@@ -1,0 +1,313 @@
+import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
+import type { components } from '../../../generated/contract.ts'
+import type { DB, WebhookDeliveries } from '../../../generated/tables.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { runDeclared } from '../effects.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
+
+export type DeliveryStatus = components['schemas']['DeliveryStatus']
+
+export type StoredDelivery = Omit<Selectable<WebhookDeliveries>, 'status' | 'workspace_id' | 'webhook_id'> & {
+  status: DeliveryStatus
+}
+
+/** A message to send. */
+export type NewDelivery = Pick<
+  StoredDelivery,
+  'delivery_id' | 'type' | 'subject' | 'customer_id' | 'message' | 'created_ms'
+> & {
+  /** When it is due. */
+  next_ms: number
+}
+
+type WebhookKey = { workspace_id: string; webhook_id: string }
+
+/** How many deliveries of a webhook wait to be sent; beyond it nothing more is read for the webhook. */
+export const MOST_PENDING = 1_000
+
+/**
+ * Creates deliveries; those that exist are left as they are, or are due again.
+ * @param options.again whether what was sent is sent again
+ */
+export async function insertDeliveries(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  deliveries: readonly NewDelivery[],
+  { again = false } = {},
+): Promise<void> {
+  if (deliveries.length === 0) return
+  const rows = deliveries.map((delivery) => {
+    return { workspace_id, webhook_id, status: 'pending', ...delivery }
+  })
+  await db
+    .insertInto('webhook_deliveries')
+    .values(rows)
+    .onConflict((conflict) => {
+      const same = conflict.columns(['workspace_id', 'webhook_id', 'delivery_id'])
+      if (!again) return same.doNothing()
+      return same.doUpdateSet(({ ref }) => ({
+        status: 'pending',
+        attempts: 0,
+        message: ref('excluded.message'),
+        next_ms: ref('excluded.next_ms'),
+      }))
+    })
+    .execute()
+}
+
+/** The deliveries of a webhook that are due, first those that are due for longest. */
+export async function dueDeliveries(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  now_ms: number,
+  limit: number,
+): Promise<StoredDelivery[]> {
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', '<=', now_ms)
+    .orderBy('next_ms')
+    .limit(limit)
+    .execute()
+  return rows.map(storedOf)
+}
+
+/** The delivery of a webhook whose next attempt is the first; undefined if none has failed. */
+export async function retriedDelivery(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+): Promise<StoredDelivery | undefined> {
+  const row = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', 'is not', null)
+    .where('attempts', '>', 0)
+    .orderBy('next_ms')
+    .limit(1)
+    .executeTakeFirst()
+  return row && storedOf(row)
+}
+
+/** How many deliveries of a webhook wait, up to the maximum. */
+export async function countPending(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+): Promise<number> {
+  const pending = db
+    .selectFrom('webhook_deliveries')
+    .select('delivery_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', 'is not', null)
+    .limit(MOST_PENDING)
+  const { count } = await db
+    .selectFrom(pending.as('pending'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function findDelivery(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  delivery_id: string,
+): Promise<StoredDelivery | undefined> {
+  const row = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('delivery_id', '=', delivery_id)
+    .executeTakeFirst()
+  return row && storedOf(row)
+}
+
+/** What came of an attempt. */
+export type AttemptOutcome = Pick<
+  StoredDelivery,
+  | 'delivery_id'
+  | 'status'
+  | 'attempts'
+  | 'next_ms'
+  | 'attempt_ms'
+  | 'status_code'
+  | 'error'
+  | 'duration_ms'
+  | 'response'
+>
+
+/** Records what came of some attempts. An event that was accepted keeps no message, because it is stored anyway. */
+export async function recordAttempts(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  outcomes: readonly AttemptOutcome[],
+): Promise<void> {
+  const rows = outcomes.map((outcome) => {
+    const text = (value: string | null) => sql`cast(${value} as text)`
+    const number = (value: number | null) => sql`cast(${value} as bigint)`
+    const { delivery_id, status, attempts, next_ms, attempt_ms, status_code, error, duration_ms, response } =
+      outcome
+    return sql`(${sql.join([
+      text(delivery_id),
+      text(status),
+      number(attempts),
+      number(next_ms),
+      number(attempt_ms),
+      number(status_code),
+      text(error),
+      number(duration_ms),
+      text(response),
+    ])})`
+  })
+  const statement = sql`
+    WITH seen (id, status, attempts, next_ms, attempt_ms, status_code, error, duration_ms, response) AS (
+      VALUES ${sql.join(rows)}
+    )
+    UPDATE webhook_deliveries SET
+      status = seen.status, attempts = seen.attempts, next_ms = seen.next_ms, attempt_ms = seen.attempt_ms,
+      status_code = seen.status_code, error = seen.error, duration_ms = seen.duration_ms, response = seen.response,
+      message = CASE WHEN seen.status = 'succeeded' AND type = 'event.created' THEN NULL ELSE message END
+    FROM seen
+    WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND delivery_id = seen.id`
+  await runDeclared(db, [], statement)
+}
+
+/** Which of some deliveries exist. */
+export async function knownDeliveries(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  deliveryIds: readonly string[],
+): Promise<Set<string>> {
+  if (deliveryIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .select('delivery_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('delivery_id', 'in', deliveryIds)
+    .execute()
+  return new Set(rows.map(({ delivery_id }) => delivery_id))
+}
+
+/** Replaces the given fields of some deliveries. */
+export async function updateDeliveries(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  deliveryIds: readonly string[],
+  change: Partial<Omit<StoredDelivery, 'delivery_id'>>,
+): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set(change)
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('delivery_id', 'in', deliveryIds)
+    .execute()
+}
+
+/** Makes all pending deliveries of a webhook due that wait for another attempt. */
+export async function makeRetriesDue(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  now_ms: number,
+): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ next_ms: now_ms })
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', '>', now_ms)
+    .where('attempts', '>', 0)
+    .execute()
+}
+
+/** Deletes deliveries of a webhook, at most `limit`. @returns how many */
+export async function deleteDeliveries(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  which: { pending?: true; before_ms?: number },
+  limit: number,
+): Promise<number> {
+  let some = db
+    .selectFrom('webhook_deliveries')
+    .select('delivery_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .limit(limit)
+  if (which.pending) some = some.where('next_ms', 'is not', null)
+  if (which.before_ms !== undefined)
+    some = some.where('created_ms', '<', which.before_ms).where('next_ms', 'is', null)
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_deliveries')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('delivery_id', 'in', some)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Deletes what is about a customer, except that it was erased; at most `limit`. @returns how many */
+export async function deleteDeliveriesAbout(
+  db: Transaction<DB>,
+  workspace_id: string,
+  customer_id: string,
+  limit: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('webhook_deliveries')
+    .select(['webhook_id', 'delivery_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('customer_id', '=', customer_id)
+    .where('type', '<>', 'customer.erased')
+    .limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_deliveries')
+    .where('workspace_id', '=', workspace_id)
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('webhook_id', 'delivery_id'), 'in', some.$asTuple('webhook_id', 'delivery_id')),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Deliveries by (`created_at`, `delivery_id`), newest first. With a status a page ends after a number examined. */
+export async function newestDeliveries(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  { status }: { status?: DeliveryStatus },
+  page: Page,
+): Promise<PageRows<StoredDelivery>> {
+  const all = db
+    .selectFrom('webhook_deliveries')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+  const keys = all
+    .select(['created_ms as ms', 'delivery_id as id'])
+    .select(bytes({ json: ['message'], text: ['response'] }))
+    .where(behind(page.after, 'created_ms', 'delivery_id'))
+    .orderBy('created_ms', 'desc')
+    .orderBy('delivery_id', 'desc')
+  const read = async (ids: string[]) => {
+    const rows = await all.selectAll().where('delivery_id', 'in', ids).execute()
+    return rows.map((row) => [row.delivery_id, storedOf(row)] as const)
+  }
+  if (status === undefined) return await readPage(keys, page, read)
+  const end = await walkEnd(keys)
+  const matching = keys
+    .where(unindexed(sql<SqlBool>`status = ${status}`))
+    .where(upTo(end, 'created_ms', 'delivery_id'))
+  return await readPage(matching, page, read, { end })
+}
+
+function storedOf({
+  workspace_id: _,
+  webhook_id: __,
+  ...row
+}: Selectable<WebhookDeliveries>): StoredDelivery {
+  return { ...row, status: row.status as DeliveryStatus }
+}

@@ -1,0 +1,115 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+
+// Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
+
+type WebhookKey = { workspace_id: string; webhook_id: string }
+
+export type JourneyWindow = { journey_id: string; customer_id: string; closes_ms: number }
+
+/** Adds windows; a customer that has one keeps it. */
+export async function insertWindows(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  windows: readonly JourneyWindow[],
+): Promise<void> {
+  if (windows.length === 0) return
+  await db
+    .insertInto('webhook_windows')
+    .values(windows.map((window) => ({ workspace_id, webhook_id, ...window })))
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'customer_id', 'webhook_id', 'journey_id']).doNothing(),
+    )
+    .execute()
+}
+
+/** The windows of a webhook that have closed, the first ones first. */
+export async function closedWindows(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  now_ms: number,
+  limit: number,
+): Promise<JourneyWindow[]> {
+  return await db
+    .selectFrom('webhook_windows')
+    .select(['journey_id', 'customer_id', 'closes_ms'])
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('closes_ms', '<=', now_ms)
+    .orderBy('closes_ms')
+    .limit(limit)
+    .execute()
+}
+
+/** Who of some customers has a window, by journey and customer. */
+export async function knownWindows(
+  db: Kysely<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  customerIds: readonly string[],
+): Promise<Set<string>> {
+  if (customerIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('webhook_windows')
+    .select(['journey_id', 'customer_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('customer_id', 'in', customerIds)
+    .execute()
+  return new Set(rows.map(windowKey))
+}
+
+export function windowKey({ journey_id, customer_id }: Omit<JourneyWindow, 'closes_ms'>): string {
+  return `${journey_id} ${customer_id}`
+}
+
+/** Deletes one window. */
+export async function deleteWindow(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  { journey_id, customer_id }: JourneyWindow,
+): Promise<void> {
+  await db
+    .deleteFrom('webhook_windows')
+    .where('workspace_id', '=', workspace_id)
+    .where('customer_id', '=', customer_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('journey_id', '=', journey_id)
+    .execute()
+}
+
+/** Deletes windows of a webhook, at most `limit`. @returns how many */
+export async function deleteWindows(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  _all: object,
+  limit: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('webhook_windows')
+    .select(['customer_id', 'journey_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_windows')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('customer_id', 'journey_id'), 'in', some.$asTuple('customer_id', 'journey_id')),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Deletes the windows of a customer: at most one per webhook and journey. */
+export async function deleteWindowsOf(
+  db: Transaction<DB>,
+  workspace_id: string,
+  customer_id: string,
+): Promise<void> {
+  await db
+    .deleteFrom('webhook_windows')
+    .where('workspace_id', '=', workspace_id)
+    .where('customer_id', '=', customer_id)
+    .execute()
+}

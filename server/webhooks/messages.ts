@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import type { components, webhooks } from '../../generated/contract.ts'
+import { typeIdText } from '../domain/identifiers.ts'
+import { instantText } from '../domain/instants.ts'
+import type { NewDelivery } from '../storage/tables/webhook-deliveries.ts'
+
+type Schemas = components['schemas']
+
+/** A message as the contract describes it. */
+type Message = webhooks[keyof webhooks]['post']['requestBody']['content']['application/json']
+
+/** Maximum size of a message in bytes (contract: "Types"). */
+const MESSAGE_BYTES = 20_000
+
+/**
+ * Returns the `webhook-id` of a message: the same whenever and wherever it is made, so that receivers recognize it, and
+ * no message is stored twice.
+ * @param subject what the message is about, unique per webhook and type
+ */
+export function deliveryId(webhookId: string, type: string, subject: string): string {
+  const digest = createHash('sha256').update(`${webhookId}\n${type}\n${subject}`).digest()
+  return typeIdText('msg', digest.subarray(0, 16))
+}
+
+/** Returns the message about an event. If it is too large, it has a link to the event instead of its variables. */
+export function eventMessage(event: Schemas['Event']): string {
+  const message = {
+    type: 'event.created',
+    timestamp: event.received_at,
+    data: { ...event, link: null as string | null },
+  } as const
+  const text = textOf(message)
+  if (Buffer.byteLength(text) <= MESSAGE_BYTES) return text
+  return textOf({
+    ...message,
+    data: { ...message.data, custom_variables: null, link: `/events?id=${event.id}` },
+  })
+}
+
+function textOf(message: Message): string {
+  return JSON.stringify(message)
+}
+
+/** What a message is about, besides its content. */
+type About = Pick<NewDelivery, 'subject' | 'customer_id'> & { now_ms: number }
+
+/** Returns a delivery of a message that is due now. */
+export function deliveryOf(
+  webhookId: string,
+  message: Message,
+  { subject, customer_id, now_ms }: About,
+): NewDelivery {
+  const { type } = message
+  return {
+    delivery_id: deliveryId(webhookId, type, subject),
+    type,
+    subject,
+    customer_id,
+    message: textOf(message),
+    created_ms: now_ms,
+    next_ms: now_ms,
+  }
+}
+
+/** Returns a delivery of an event that is due now. */
+export function eventDelivery(webhookId: string, event: Schemas['Event'], now_ms: number): NewDelivery {
+  return {
+    delivery_id: deliveryId(webhookId, 'event.created', event.id),
+    type: 'event.created',
+    subject: event.id,
+    customer_id: event.customer_id,
+    message: eventMessage(event),
+    created_ms: now_ms,
+    next_ms: now_ms,
+  }
+}
+
+/** Returns a delivery that says which period was removed before a webhook was told about it. */
+export function skippedDelivery(
+  webhookId: string,
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  now_ms: number,
+): NewDelivery {
+  const data = { from: instantText(from_ms), to: instantText(to_ms) }
+  const message = { type: 'webhook.skipped', timestamp: instantText(now_ms), data } as const
+  return deliveryOf(webhookId, message, { subject: String(to_ms), customer_id: null, now_ms })
+}

@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { components } from '../../generated/contract.ts'
+import type { ServedStorage } from '../storage/storage.ts'
+import {
+  type AttemptOutcome,
+  dueDeliveries,
+  makeRetriesDue,
+  recordAttempts,
+  retriedDelivery,
+  type StoredDelivery,
+} from '../storage/tables/webhook-deliveries.ts'
+import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
+import { type AttemptResult, isGivenUp, outcomeOf, retryWait } from './retries.ts'
+import type { RequestSender } from './safe-request.ts'
+import type { SecretBox } from './secret-box.ts'
+import { signatureHeaders } from './signature.ts'
+
+export type SendingOptions = {
+  storage: ServedStorage
+  now: () => number
+  /** Whose lease must hold; undefined if there is one server. */
+  owner: string | undefined
+  sender: Pick<RequestSender, 'send'>
+  secrets: SecretBox | undefined
+  /** Of this version, for `user-agent`. */
+  version: string
+  onAttempt: (isSuccess: boolean) => void
+  /** Aborted when the server stops. */
+  signal: AbortSignal
+}
+
+/** Requests to one webhook at once; one while its receiver fails. */
+const AT_ONCE = 4
+
+/** Deliveries sent before others of the same webhook are read, and how long that may take. */
+const BATCH = 500
+const BATCH_MS = 5_000
+
+/** How long the results of attempts may wait to be recorded together. */
+const RECORD_MS = 200
+
+/** After so many failures in a row everything waits, at first so long, then twice as long each time, up to the longest. */
+const FAILURES_BEFORE_WAIT = 10
+const FIRST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 30 * 60_000
+
+/** After so long without a success a webhook is disabled. */
+const FAILING_MS = 5 * 24 * 60 * 60_000
+
+/** The progress that attempts change. */
+type Health = Pick<WebhookProgress, 'failures' | 'failing_since_ms' | 'success_ms' | 'retry_ms'> &
+  Pick<StoredWebhook, 'is_enabled' | 'disabled_reason'>
+
+/** An attempt in the form of the contract. */
+export type Attempt = components['schemas']['WebhookAttempt']
+
+/**
+ * Sends the deliveries of a webhook that are due.
+ * @returns whether there may be more
+ */
+export async function sendDue(webhook: StoredWebhook, options: SendingOptions): Promise<boolean> {
+  const { storage, now } = options
+  const { retry_ms, failures } = webhook
+  if (retry_ms !== null && retry_ms > now()) return false
+  const isProbe = failures >= FAILURES_BEFORE_WAIT
+  const due = isProbe
+    ? await probeOf(webhook, options)
+    : await dueDeliveries(storage.db, webhook, now(), BATCH)
+  if (due.length === 0) return false
+  const batch = new Batch(webhook, options, isProbe)
+  await batch.send(due)
+  return batch.isHealthy && due.length === BATCH
+}
+
+/** One delivery that shows whether a receiver works again. */
+async function probeOf(webhook: StoredWebhook, { storage, now }: SendingOptions): Promise<StoredDelivery[]> {
+  const retried = await retriedDelivery(storage.db, webhook)
+  return retried ? [retried] : await dueDeliveries(storage.db, webhook, now(), 1)
+}
+
+/** Some deliveries of a webhook, and how its receiver does meanwhile. */
+class Batch {
+  readonly #webhook: StoredWebhook
+  readonly #options: SendingOptions
+  readonly #isProbe: boolean
+  readonly #health: Health
+  #outcomes: AttemptOutcome[] = []
+  #isStopped = false
+
+  constructor(webhook: StoredWebhook, options: SendingOptions, isProbe: boolean) {
+    this.#webhook = webhook
+    this.#options = options
+    this.#isProbe = isProbe
+    const { failures, failing_since_ms, success_ms, is_enabled, disabled_reason } = webhook
+    this.#health = { failures, failing_since_ms, success_ms, retry_ms: null, is_enabled, disabled_reason }
+  }
+
+  /** Whether the receiver has not asked for a pause, by what it says or by failing. */
+  get isHealthy(): boolean {
+    return this.#health.retry_ms === null && this.#health.is_enabled
+  }
+
+  async send(due: readonly StoredDelivery[]): Promise<void> {
+    const { signal } = this.#options
+    const until_ms = performance.now() + BATCH_MS
+    const waiting = due[Symbol.iterator]()
+    const isOver = () => {
+      return signal.aborted || this.#isStopped || !this.isHealthy || performance.now() > until_ms
+    }
+    const sendSome = async (isFirst: boolean) => {
+      for (const delivery of waiting) {
+        await this.#sendOne(delivery)
+        // While the receiver fails, one at a time.
+        if (isOver() || (!isFirst && this.#health.failures > 0)) return
+      }
+    }
+    const lanes = this.#health.failures > 0 ? 1 : AT_ONCE
+    const sending = Promise.all(Array.from({ length: lanes }, (_, index) => sendSome(index === 0)))
+    let isSent = false
+    const sent = sending.finally(() => {
+      isSent = true
+    })
+    try {
+      while (!isSent) {
+        await Promise.race([sent, sleep(RECORD_MS)])
+        await this.#record()
+      }
+    } finally {
+      // Nothing more is sent that could not be recorded.
+      this.#isStopped = true
+      await sent
+    }
+    await this.#record()
+  }
+
+  async #sendOne(delivery: StoredDelivery) {
+    const { now, onAttempt, signal } = this.#options
+    const result = await attempt(this.#webhook, delivery.delivery_id, delivery.message ?? '', this.#options)
+    const now_ms = now()
+    const outcome = 'blocked' in result ? undefined : outcomeOf(result, now_ms)
+    const isSuccess = outcome?.kind === 'success'
+    // The server stops, and has cut the request: not a failure of the receiver.
+    if (signal.aborted && !isSuccess) return
+    onAttempt(isSuccess)
+    if (isSuccess) this.#noteSuccess(now_ms)
+    else this.#noteFailure(outcome, now_ms)
+    this.#outcomes.push({
+      delivery_id: delivery.delivery_id,
+      attempt_ms: now_ms,
+      ...attemptOf(result, now_ms),
+      ...this.#nextOf(delivery, outcome, now_ms),
+    })
+  }
+
+  #nextOf(
+    { attempts: before, created_ms }: StoredDelivery,
+    outcome: ReturnType<typeof outcomeOf> | undefined,
+    now_ms: number,
+  ): Pick<AttemptOutcome, 'status' | 'attempts' | 'next_ms'> {
+    // While all fail, it is not the fault of a message.
+    const attempts = this.#isProbe && outcome?.kind !== 'success' ? before : before + 1
+    if (outcome?.kind === 'success') return { status: 'succeeded', attempts, next_ms: null }
+    if (isGivenUp({ attempts, created_ms }, this.#health.success_ms))
+      return { status: 'failed', attempts, next_ms: null }
+    const asked_ms = outcome?.kind === 'slow_down' ? outcome.retryAfter_ms : undefined
+    return {
+      status: 'pending',
+      attempts,
+      next_ms: now_ms + retryWait(Math.max(attempts, 1), asked_ms, Math.random()),
+    }
+  }
+
+  #noteSuccess(now_ms: number) {
+    this.#health.failures = 0
+    this.#health.failing_since_ms = null
+    this.#health.success_ms = now_ms
+  }
+
+  #noteFailure(outcome: ReturnType<typeof outcomeOf> | undefined, now_ms: number) {
+    const health = this.#health
+    health.failures += 1
+    health.failing_since_ms ??= now_ms
+    if (outcome?.kind === 'gone') Object.assign(health, { is_enabled: false, disabled_reason: 'gone' })
+    if (now_ms - health.failing_since_ms >= FAILING_MS && health.is_enabled)
+      Object.assign(health, { is_enabled: false, disabled_reason: 'failing' })
+    const excess = health.failures - FAILURES_BEFORE_WAIT
+    if (excess >= 0 || outcome?.kind === 'slow_down') {
+      const wait_ms = Math.min(FIRST_WAIT_MS * 2 ** Math.max(excess, 0), LONGEST_WAIT_MS)
+      const asked_ms = (outcome?.kind === 'slow_down' && outcome.retryAfter_ms) || 0
+      health.retry_ms = now_ms + Math.max(wait_ms, asked_ms)
+    }
+  }
+
+  /** Writes what came of the attempts since the last time. */
+  async #record() {
+    const outcomes = this.#outcomes
+    if (outcomes.length === 0) return
+    this.#outcomes = []
+    const { storage, owner, now } = this.#options
+    await storage.db.transaction().execute(async (db) => {
+      await advanceWebhook(db, this.#webhook, this.#health, owner)
+      await recordAttempts(db, this.#webhook, outcomes)
+      if (this.#webhook.failures > 0 && this.#health.failures === 0)
+        await makeRetriesDue(db, this.#webhook, now())
+    })
+  }
+}
+
+/** What came of an attempt, or that it was not made. */
+type Tried = AttemptResult | { blocked: 'secret_unreadable'; ms: number }
+
+/** Sends a message once, signed with the secrets of a webhook. */
+export async function attempt(
+  webhook: StoredWebhook,
+  id: string,
+  message: string,
+  { secrets: box, sender, now, version }: Pick<SendingOptions, 'secrets' | 'sender' | 'now' | 'version'>,
+): Promise<Tried> {
+  const { webhook_id, secret, previous_secret, previous_until_ms } = webhook
+  const sealed = [
+    secret,
+    ...(previous_secret !== null && (previous_until_ms ?? 0) > now() ? [previous_secret] : []),
+  ]
+  const secrets = sealed.flatMap((text) => openedSecret(box, text, webhook_id) ?? [])
+  if (secrets.length === 0) return { blocked: 'secret_unreadable', ms: 0 }
+  const body = Buffer.from(message)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `Cairn/${version}`,
+    ...signatureHeaders({ id, attempted_ms: now(), body, secrets }),
+  }
+  return await sender.send({ url: webhook.url, headers, body })
+}
+
+/** Returns a secret; undefined if this server cannot read it. */
+function openedSecret(box: SecretBox | undefined, sealed: string, webhookId: string): string | undefined {
+  try {
+    const opened = box?.open(sealed, webhookId)
+    return typeof opened === 'object' ? opened.secret : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns an attempt in the form of the contract. */
+export function attemptOf(result: Tried, now_ms: number): Attempt {
+  const { ms: duration_ms } = result
+  if ('blocked' in result) return { status_code: null, error: result.blocked, duration_ms, response: null }
+  if ('error' in result) return { status_code: null, error: result.error, duration_ms, response: null }
+  const outcome = outcomeOf(result, now_ms)
+  if (outcome.kind === 'success')
+    return { status_code: result.status, error: null, duration_ms, response: null }
+  return { status_code: result.status, error: outcome.error, duration_ms, response: result.response || null }
+}
