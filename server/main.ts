@@ -10,11 +10,12 @@ import { RecentMap } from './http/rates/recent-map.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { ServedMetrics } from './metrics/served-metrics.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
-import { openStorage } from './storage/open.ts'
+import { isFile, openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
 import { version } from './version.ts'
 import { RequestSender, type Resolve } from './webhooks/safe-request.ts'
 import { openSecretBox } from './webhooks/secret-box.ts'
+import { WebhookWork } from './webhooks/webhook-work.ts'
 import { Webhooks } from './webhooks/webhooks.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
@@ -67,6 +68,7 @@ export async function startServer({
   const metrics = new Metrics(version)
   const contract = loaded ?? (await loadContract(contractFile))
   let server: HttpServer | undefined
+  let work: WebhookWork | undefined
   const storage = await open({
     url: config.databaseUrl,
     now,
@@ -75,7 +77,10 @@ export async function startServer({
     onKeyChange: () => server?.forgetKeys(),
     onOutsideChange: () => server?.refreshKeys(),
     onDeath: died.reject,
-    onGroup: (group) => metrics.groupEnded(group),
+    onGroup: (group) => {
+      metrics.groupEnded(group)
+      work?.noteArrival()
+    },
     onIndexingFailure: (error) => log.error({ err: error }, 'could not index events'),
     onDisk: (disk) => logDisk(log, disk),
     refusalLimits: config.refusals,
@@ -85,6 +90,14 @@ export async function startServer({
   })
   const sender = new RequestSender({ allow: config.webhookAllow, ...(resolve && { resolve }) })
   const sending = { storage, sender, secrets: openSecretBox(config), now, version }
+  work = new WebhookWork({
+    ...sending,
+    isShared: !isFile(config.databaseUrl),
+    onFailure: (error, webhook_id) =>
+      log.warn({ err: error, webhook_id }, 'could not serve a webhook; retrying'),
+  })
+  const begin = () => work?.begin()
+  const statistics = work.statistics()
   const served = new ServedMetrics()
   const passwords = new Passwords()
   server = new HttpServer({
@@ -97,8 +110,8 @@ export async function startServer({
     exports: new ExportSlots(),
     notedReaders: new RecentMap<number>(1_000),
     metrics: served,
-    webhooks: new Webhooks({ ...sending, begin: () => {} }),
-    exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics()),
+    webhooks: new Webhooks({ ...sending, begin }),
+    exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics(), statistics),
     log,
     now,
     patience,
@@ -112,6 +125,7 @@ export async function startServer({
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
     await server.close()
+    await work.close()
     await storage.close()
     throw error
   }
@@ -122,7 +136,8 @@ export async function startServer({
     died: died.promise,
     async stop() {
       await server.close()
-        await storage.close()
+      await work.close()
+      await storage.close()
       log.flush()
     },
   }

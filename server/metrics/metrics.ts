@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PasswordStatistics } from '../http/callers/passwords.ts'
 import type { CommittedGroup, StorageStatistics } from '../storage/storage.ts'
+import type { WebhookStatistics } from '../webhooks/webhook-work.ts'
 import { SECONDS, type ServedMetrics } from './served-metrics.ts'
 
 const ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
@@ -18,6 +19,8 @@ export class Metrics {
   readonly #refusals: Counter
   readonly #refusing: Gauge
   readonly #passwordsRefused: Counter
+  readonly #webhooks: Gauge
+  readonly #deliveries: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
   #connections: Gauge | undefined
 
@@ -64,6 +67,18 @@ export class Metrics {
       name: 'cairn_passwords_refused_total',
       help: 'Password checks and hashes refused with 503 because the queue was full, by queue: known (known browsers, sessions and one-time links) or other.',
       labelNames: ['lane'],
+      registers,
+    })
+    this.#webhooks = new Gauge({
+      name: 'cairn_webhooks',
+      help: 'Webhooks by state: enabled, failing (enabled, and the last attempt failed) or disabled.',
+      labelNames: ['state'],
+      registers,
+    })
+    this.#deliveries = new Counter({
+      name: 'cairn_webhook_attempts_total',
+      help: 'Requests to webhooks by outcome: succeeded or failed.',
+      labelNames: ['outcome'],
       registers,
     })
     this.#gauge('cairn_waiting_rows', 'Rows waiting to be written.', (now) => now.waitingRows)
@@ -124,6 +139,7 @@ export class Metrics {
     statistics: StorageStatistics,
     served: ServedMetrics,
     passwords: Record<string, PasswordStatistics>,
+    webhooks: WebhookStatistics,
   ): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
     if (statistics.connections !== undefined) {
@@ -146,6 +162,12 @@ export class Metrics {
     const { waiting: _, ...ended } = statistics.listReads
     this.#listReads.reset()
     for (const [outcome, count] of Object.entries(ended)) this.#listReads.inc({ outcome }, count)
+    this.#webhooks.set({ state: 'enabled' }, webhooks.enabled)
+    this.#webhooks.set({ state: 'failing' }, webhooks.failing)
+    this.#webhooks.set({ state: 'disabled' }, webhooks.disabled)
+    this.#deliveries.reset()
+    this.#deliveries.inc({ outcome: 'succeeded' }, webhooks.succeeded)
+    this.#deliveries.inc({ outcome: 'failed' }, webhooks.failed)
     const own = await this.#registry.metrics()
     return { contentType: this.#registry.contentType, text: own + (await served.text()) }
   }

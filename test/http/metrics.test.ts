@@ -244,7 +244,8 @@ describe('the text', () => {
       refusals: { waiting: 0, kept: 0, leftOut: 0 },
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
-    const samples = parseExposition((await metrics.exposition(idle, served, {})).text)
+    const webhooks = { succeeded: 0, failed: 0, enabled: 0, failing: 0, disabled: 0 }
+    const samples = parseExposition((await metrics.exposition(idle, served, {}, webhooks)).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)
     expect(sumOf(received, 'cairn_events_received_total', { key_id: 'key_199' })).toBe(4)

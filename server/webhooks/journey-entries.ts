@@ -1,0 +1,116 @@
+import type { Position } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import {
+  closedWindows,
+  type JourneyWindow,
+  knownWindows,
+  windowKey,
+} from '../storage/tables/webhook-windows.ts'
+import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
+import { type FanOutOptions, NOTE_MS, write } from './fan-out.ts'
+import { addEntry, type Made, standingSince, withoutKnown } from './journey-messages.ts'
+import { deliveryOf } from './messages.ts'
+
+/** Enrolments read per page, windows looked up at a time, and windows examined at a time. */
+const PAGE = 500
+const WINDOWS_AT_ONCE = 100
+
+/** How long an enrolment may take from its time to the answer; those since then are looked at again. */
+const OVERLAP_MS = 10_000
+
+const TYPES: WebhookType[] = ['journey.entered', 'journey.dropped']
+
+/** Tells who has entered the journeys; an initialization is no event. */
+export async function tellEntries(webhook: StoredWebhook, options: FanOutOptions): Promise<void> {
+  if (!webhook.types.some((type) => TYPES.includes(type))) return
+  const made: Made = { deliveries: [], windows: [] }
+  let until_ms = options.now()
+  for (const journeyId of await journeysOf(webhook, options)) {
+    until_ms = Math.min(until_ms, await addEntries(made, webhook, journeyId, options))
+  }
+  const { deliveries } = await withoutKnown(webhook, made, options)
+  const windows = await withoutKnownWindows(webhook, made.windows, options)
+  const hasNothing = deliveries.length === 0 && windows.length === 0
+  if (hasNothing && until_ms < webhook.entered_ms + NOTE_MS) return
+  const entered_ms = Math.max(until_ms, webhook.entered_ms)
+  await write(webhook, { entered_ms }, { deliveries, windows }, options)
+}
+
+async function journeysOf({ workspace_id, journey_ids }: StoredWebhook, { storage }: FanOutOptions) {
+  let query = storage.db
+    .selectFrom('journeys')
+    .select('journey_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('status', '=', 'active')
+    .where('removed_ms', 'is', null)
+  if (journey_ids) query = query.where('journey_id', 'in', journey_ids)
+  return (await query.execute()).map(({ journey_id }) => journey_id)
+}
+
+/** Adds who has entered a journey since it was last looked at. @returns until when that is complete */
+async function addEntries(
+  made: Made,
+  webhook: StoredWebhook,
+  journey_id: string,
+  { storage, now, reading }: FanOutOptions,
+): Promise<number> {
+  const filter = { entered_from_ms: Math.max(webhook.entered_ms - OVERLAP_MS, webhook.created_ms) }
+  let until_ms: number | undefined
+  for (let after: Position | null | undefined; after !== null; ) {
+    const page = { limit: PAGE, ...(after && { after }) }
+    const found = await storage.standings.customers(webhook.workspace_id, journey_id, filter, page, reading)
+    if (!found) return now()
+    // Of the first page, which was read before the others.
+    until_ms ??= found.as_of_ms ?? webhook.entered_ms
+    for (const { customer_id, entered_ms } of found.rows) {
+      addEntry(made, webhook, { journey_id, customer_id }, entered_ms, now())
+    }
+    after = found.next
+  }
+  return until_ms ?? webhook.entered_ms
+}
+
+async function withoutKnownWindows(
+  webhook: StoredWebhook,
+  windows: readonly JourneyWindow[],
+  { storage }: FanOutOptions,
+): Promise<JourneyWindow[]> {
+  const known = new Set<string>()
+  for (let from = 0; from < windows.length; from += PAGE) {
+    const customers = windows.slice(from, from + PAGE).map(({ customer_id }) => customer_id)
+    for (const key of await knownWindows(storage.db, webhook, customers)) known.add(key)
+  }
+  return windows.filter((window) => !known.has(windowKey(window)))
+}
+
+/**
+ * Tells which customers have not completed a journey in time.
+ * @returns whether there may be more
+ */
+export async function tellDropped(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
+  const { storage, now } = options
+  const closed: JourneyWindow[] = []
+  const deliveries = []
+  const windows = await closedWindows(storage.db, webhook, now(), WINDOWS_AT_ONCE)
+  for (const window of windows) {
+    const { journey_id, customer_id, closes_ms } = window
+    const standing = await standingSince(webhook, window, closes_ms, options)
+    if (standing === 'later') continue
+    closed.push(window)
+    if (!standing || !webhook.types.includes('journey.dropped')) continue
+    const reached = standing.reached.filter(({ at_ms }) => at_ms <= closes_ms)
+    if (reached.length === standing.event_ids.length) continue
+    const data = {
+      journey_id,
+      customer_id,
+      entered_at: instantText(standing.entered_ms),
+      window_closed_at: instantText(closes_ms),
+      steps_reached: reached.length,
+    }
+    const message = { type: 'journey.dropped', timestamp: instantText(closes_ms), data } as const
+    const about = { subject: `${journey_id} ${customer_id}`, customer_id, now_ms: now() }
+    deliveries.push(deliveryOf(webhook.webhook_id, message, about))
+  }
+  if (closed.length > 0) await write(webhook, {}, { deliveries, closed }, options)
+  return closed.length === WINDOWS_AT_ONCE
+}

@@ -1,0 +1,164 @@
+import type { components } from '../../generated/contract.ts'
+import type { Position } from '../domain/cursors.ts'
+import { duration_ms } from '../domain/durations.ts'
+import { instant_ms, instantText } from '../domain/instants.ts'
+import type { CustomerJourney } from '../storage/standings/standings.ts'
+import { knownDeliveries, type NewDelivery } from '../storage/tables/webhook-deliveries.ts'
+import type { JourneyWindow } from '../storage/tables/webhook-windows.ts'
+import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
+import { type FanOutOptions, nextEvents, write } from './fan-out.ts'
+import { deliveryOf } from './messages.ts'
+
+// What a customer has reached is taken from the standings, once they include what was read. A message is made again when
+// a later event concerns the same step; its identifier is the same, so it is told once.
+
+type Event = components['schemas']['Event']
+
+/** Someone in a journey. */
+export type Enrolment = { journey_id: string; customer_id: string }
+
+/** Customers whose standings are read at a time. */
+const AT_ONCE = 8
+
+/** Journeys of a customer, and deliveries, read at a time. */
+const PAGE = 500
+
+const TYPES: WebhookType[] = [
+  'journey.entered',
+  'journey.step_reached',
+  'journey.completed',
+  'journey.dropped',
+]
+
+/**
+ * Tells which steps customers have reached with the next events.
+ * @returns whether there may be more
+ */
+export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
+  if (!webhook.types.some((type) => TYPES.includes(type))) return false
+  const { events, cursor, isMore } = await nextEvents(webhook, webhook.journey_cursor, options)
+  if (events.length === 0) return false
+  const made: Made = { deliveries: [], windows: [] }
+  const groups = [...byEnrolment(webhook, events)]
+  for (let from = 0; from < groups.length; from += AT_ONCE) {
+    const some = groups.slice(from, from + AT_ONCE)
+    const standings = await Promise.all(
+      some.map(([, events]) => standingSince(webhook, events[0] as Event, latest_ms(events), options)),
+    )
+    // They follow what is stored within moments.
+    if (standings.includes('later')) return false
+    for (const [index, [, events]] of some.entries()) {
+      const standing = standings[index]
+      if (standing && standing !== 'later') addSteps(made, webhook, standing, events, options.now())
+    }
+  }
+  await write(webhook, { journey_cursor: cursor }, await withoutKnown(webhook, made, options), options)
+  return isMore
+}
+
+/** Messages, and windows that begin. */
+export type Made = { deliveries: NewDelivery[]; windows: JourneyWindow[] }
+
+function byEnrolment({ journey_ids }: StoredWebhook, events: readonly Event[]): Map<string, Event[]> {
+  const wanted = events.filter(({ journey_id }) => !journey_ids || journey_ids.includes(journey_id))
+  return Map.groupBy(wanted, ({ journey_id, customer_id }) => `${journey_id} ${customer_id}`)
+}
+
+function latest_ms(events: readonly Event[]): number {
+  return Math.max(...events.map(({ received_at }) => instant_ms(received_at)))
+}
+
+/**
+ * Returns where a customer stands in a journey.
+ * @returns undefined if it takes no part; `later` if what was stored until an instant is not included yet
+ */
+export async function standingSince(
+  { workspace_id }: StoredWebhook,
+  { journey_id, customer_id }: Enrolment,
+  since_ms: number,
+  { storage, reading }: FanOutOptions,
+): Promise<CustomerJourney | undefined | 'later'> {
+  for (let after: Position | null | undefined; after !== null; ) {
+    const page = { limit: PAGE, ...(after && { after }) }
+    const found = await storage.standings.customerJourneys(workspace_id, customer_id, page, reading)
+    const journey = found.rows.find((row) => row.journey_id === journey_id)
+    const as_of_ms = journey ? journey.as_of_ms : found.as_of_ms
+    if (as_of_ms === null || as_of_ms < since_ms) return 'later'
+    if (journey) return journey
+    after = found.next
+  }
+  return undefined
+}
+
+/** Adds the messages to which events of a customer in a journey have led. */
+function addSteps(
+  made: Made,
+  webhook: StoredWebhook,
+  standing: CustomerJourney,
+  events: readonly Event[],
+  now_ms: number,
+) {
+  const { journey_id, entered_ms, reached, event_ids } = standing
+  const [{ customer_id }] = events as [Event]
+  const enrolment = { journey_id, customer_id }
+  const ids = new Set(events.map(({ id }) => id))
+  if (events.some(({ occurred_at }) => instant_ms(occurred_at) === entered_ms))
+    addEntry(made, webhook, enrolment, entered_ms, now_ms)
+  const first = reached.findIndex(({ id }) => ids.has(id))
+  if (first === -1) return
+  for (let index = first; index < reached.length; index += 1) {
+    const { at_ms = 0 } = reached[index] ?? {}
+    const event_id = event_ids[index] ?? ''
+    const about = { subject: `${journey_id} ${customer_id} ${event_id}`, customer_id, now_ms }
+    const timestamp = instantText(at_ms)
+    if (webhook.types.includes('journey.step_reached')) {
+      const data = { ...enrolment, step: index + 1, event_id, reached_at: timestamp }
+      made.deliveries.push(
+        deliveryOf(webhook.webhook_id, { type: 'journey.step_reached', timestamp, data }, about),
+      )
+    }
+    if (webhook.types.includes('journey.completed') && index === event_ids.length - 1) {
+      const data = { ...enrolment, entered_at: instantText(entered_ms), completed_at: timestamp }
+      made.deliveries.push(
+        deliveryOf(webhook.webhook_id, { type: 'journey.completed', timestamp, data }, about),
+      )
+    }
+  }
+}
+
+/** Adds what is told when a customer enters a journey. */
+export function addEntry(
+  made: Made,
+  { webhook_id, types, dropped_after }: StoredWebhook,
+  enrolment: Enrolment,
+  entered_ms: number,
+  now_ms: number,
+) {
+  const { journey_id, customer_id } = enrolment
+  if (types.includes('journey.entered')) {
+    const timestamp = instantText(entered_ms)
+    const message = {
+      type: 'journey.entered',
+      timestamp,
+      data: { ...enrolment, entered_at: timestamp },
+    } as const
+    const about = { subject: `${journey_id} ${customer_id}`, customer_id, now_ms }
+    made.deliveries.push(deliveryOf(webhook_id, message, about))
+  }
+  if (types.includes('journey.dropped') && dropped_after !== null)
+    made.windows.push({ ...enrolment, closes_ms: entered_ms + duration_ms(dropped_after) })
+}
+
+/** Leaves out deliveries that exist: most are made again, and not writing them is cheaper. */
+export async function withoutKnown(
+  webhook: StoredWebhook,
+  made: Made,
+  { storage }: FanOutOptions,
+): Promise<Made> {
+  const known = new Set<string>()
+  for (let from = 0; from < made.deliveries.length; from += PAGE) {
+    const ids = made.deliveries.slice(from, from + PAGE).map(({ delivery_id }) => delivery_id)
+    for (const id of await knownDeliveries(storage.db, webhook, ids)) known.add(id)
+  }
+  return { ...made, deliveries: made.deliveries.filter(({ delivery_id }) => !known.has(delivery_id)) }
+}

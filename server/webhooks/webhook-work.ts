@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { countPending, deleteDeliveries, MOST_PENDING } from '../storage/tables/webhook-deliveries.ts'
+import {
+  allWebhooks,
+  findWebhook,
+  type LeasedWebhook,
+  leaseWebhook,
+  releaseWebhook,
+  type StoredWebhook,
+  WebhookMoved,
+} from '../storage/tables/webhooks.ts'
+import { Unavailable } from '../storage/unavailable.ts'
+import { type FanOutOptions, tellCustomers, tellEvents } from './fan-out.ts'
+import { tellDropped, tellEntries } from './journey-entries.ts'
+import { tellSteps } from './journey-messages.ts'
+import { tellRisingRefusals } from './rising-refusals.ts'
+import type { RequestSender } from './safe-request.ts'
+import { type SendingOptions, sendDue } from './sending.ts'
+
+export type WebhookWorkOptions = Omit<SendingOptions, 'owner' | 'onAttempt' | 'signal'> & {
+  sender: Pick<RequestSender, 'send' | 'close'>
+  /** Whether other servers may work on the same store. */
+  isShared: boolean
+  /** Called when the work on a webhook fails. It is retried. */
+  onFailure: (error: Error, webhookId: string) => void
+}
+
+export type WebhookStatistics = {
+  succeeded: number
+  failed: number
+  enabled: number
+  failing: number
+  disabled: number
+}
+
+/** Interval of looks for something to do, and the least time between two. */
+const LOOK_MS = 1_000
+const LEAST_PAUSE_MS = 50
+
+/** How long requests in flight have when the server stops. */
+const CLOSING_MS = 1_000
+
+/** Webhooks that are worked on at the same time. */
+const AT_ONCE = 16
+
+/** How long a server has a webhook for itself, and how early it extends that. */
+const LEASE_MS = 30_000
+const EXTEND_MS = 15_000
+
+const RISING_MS = 60_000
+
+/** How long deliveries are kept, how often older ones are removed, and how many in one transaction. */
+const KEPT_MS = 30 * 24 * 60 * 60_000
+const SWEEP_MS = 60 * 60_000
+const REMOVED_AT_ONCE = 500
+
+/** Tells webhooks what happens, and sends it. All its state is in the store, so that any server goes on with it. */
+export class WebhookWork {
+  readonly #options: WebhookWorkOptions
+  /** Of the leases of this server. */
+  readonly #owner = randomUUID()
+  readonly #closing = new AbortController()
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #leases = new Map<string, LeasedWebhook>()
+  /** When rejections were last looked at, by webhook. */
+  readonly #risingSince = new Map<string, number>()
+  /** Number of written groups when a webhook had last read everything. */
+  readonly #readUntil = new Map<string, string>()
+  readonly #statistics: WebhookStatistics = { succeeded: 0, failed: 0, enabled: 0, failing: 0, disabled: 0 }
+  readonly #ended: Promise<void>
+  #groups = 0
+  #swept_ms = Number.NEGATIVE_INFINITY
+  #wake = () => {}
+  #isAwake = false
+
+  constructor(options: WebhookWorkOptions) {
+    this.#options = options
+    this.#ended = this.#run()
+  }
+
+  /** To be called when something was stored by this process. */
+  noteArrival(): void {
+    this.#groups += 1
+    if (this.#statistics.enabled > 0) this.begin()
+  }
+
+  /** Looks for something to do now. */
+  begin(): void {
+    this.#isAwake = true
+    this.#wake()
+  }
+
+  statistics(): Readonly<WebhookStatistics> {
+    return this.#statistics
+  }
+
+  /** Records what has been sent, and ends. Requests in flight have a second; others will send them again. */
+  async close(): Promise<void> {
+    const { sender } = this.#options
+    this.#closing.abort()
+    this.#wake()
+    const timer = setTimeout(() => sender.close(), CLOSING_MS)
+    await this.#ended
+    clearTimeout(timer)
+    sender.close()
+  }
+
+  async #run() {
+    while (!this.#closing.signal.aborted) {
+      const began_ms = performance.now()
+      this.#isAwake = false
+      await this.#look().catch((error) => this.#report(error, ''))
+      await this.#pause(LOOK_MS)
+      const rest_ms = LEAST_PAUSE_MS - (performance.now() - began_ms)
+      if (rest_ms > 0 && !this.#closing.signal.aborted) await sleep(rest_ms)
+    }
+    await Promise.all(this.#running.values())
+    for (const webhook of this.#leases.values()) await this.#release(webhook).catch(() => {})
+  }
+
+  async #look() {
+    const all = await allWebhooks(this.#options.storage.db)
+    const enabled = all.filter(({ is_enabled }) => is_enabled)
+    this.#statistics.enabled = enabled.length
+    this.#statistics.failing = enabled.filter(({ failing_since_ms }) => failing_since_ms !== null).length
+    this.#statistics.disabled = all.length - enabled.length
+    // Those that have not run for longest come first.
+    for (const webhook of enabled) {
+      const { webhook_id } = webhook
+      if (this.#running.size >= AT_ONCE) return
+      if (this.#running.has(webhook_id) || this.#isOfAnother(webhook)) continue
+      const turn = this.#turn(webhook)
+        .catch((error) => this.#report(error, webhook_id))
+        .finally(() => this.#running.delete(webhook_id))
+      this.#running.set(webhook_id, turn)
+    }
+    await this.#sweep(all)
+  }
+
+  #isOfAnother({ lease_owner, lease_until_ms }: LeasedWebhook): boolean {
+    if (!this.#options.isShared || lease_owner === null || lease_owner === this.#owner) return false
+    return (lease_until_ms ?? 0) >= this.#options.now()
+  }
+
+  /** Works on a webhook until nothing is left to do now. */
+  async #turn(found: LeasedWebhook) {
+    const { storage, now } = this.#options
+    for (let isMore = true; isMore && !this.#closing.signal.aborted; ) {
+      if (!(await this.#lease(found))) return
+      const webhook = await findWebhook(storage.db, found.workspace_id, found.webhook_id)
+      if (!webhook?.is_enabled) return
+      isMore = await this.#tell(webhook)
+      const sending = {
+        ...this.#options,
+        owner: this.#ownerOf(),
+        signal: this.#closing.signal,
+        onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
+      }
+      // Its state may have changed while it was told.
+      const isSent = await sendDue(webhook, sending)
+      isMore = (isMore && (webhook.retry_ms ?? 0) <= now()) || isSent
+    }
+  }
+
+  /** Reads what has happened. @returns whether there may be more */
+  async #tell(webhook: StoredWebhook): Promise<boolean> {
+    const { storage, now } = this.#options
+    const { webhook_id, workspace_id, types, updated_ms } = webhook
+    if ((await countPending(storage.db, webhook)) >= MOST_PENDING) return false
+    const reading = { caller: 'webhooks', workspaceId: workspace_id, signal: this.#closing.signal }
+    const options: FanOutOptions = { storage, now, owner: this.#ownerOf(), reading }
+    let isMore = false
+    const state = `${this.#groups} ${updated_ms}`
+    const hasJourneys = types.some((type) => type.startsWith('journey.'))
+    if (this.#options.isShared || hasJourneys || this.#readUntil.get(webhook_id) !== state) {
+      for (const tell of [tellEvents, tellCustomers, tellSteps])
+        isMore = (await tell(webhook, options)) || isMore
+      await tellEntries(webhook, options)
+      if (!isMore) this.#readUntil.set(webhook_id, state)
+    }
+    isMore = (await tellDropped(webhook, options)) || isMore
+    const since_ms = this.#risingSince.get(webhook_id) ?? Number.NEGATIVE_INFINITY
+    if (now() - since_ms >= RISING_MS) {
+      await tellRisingRefusals(webhook, options)
+      this.#risingSince.set(webhook_id, now())
+    }
+    return isMore
+  }
+
+  /** @returns false if another server works on it */
+  async #lease(webhook: LeasedWebhook): Promise<boolean> {
+    const { storage, now, isShared } = this.#options
+    if (!isShared) return true
+    const now_ms = now()
+    const held = this.#leases.get(webhook.webhook_id)
+    if (held && (held.lease_until_ms ?? 0) - now_ms > EXTEND_MS) return true
+    const until_ms = now_ms + LEASE_MS
+    const lease = { owner: this.#owner, now_ms, until_ms }
+    const isLeased = await storage.db.transaction().execute((db) => leaseWebhook(db, webhook, lease))
+    if (isLeased) this.#leases.set(webhook.webhook_id, { ...webhook, lease_until_ms: until_ms })
+    else this.#leases.delete(webhook.webhook_id)
+    return isLeased
+  }
+
+  async #release(webhook: LeasedWebhook) {
+    await this.#options.storage.db.transaction().execute((db) => releaseWebhook(db, webhook, this.#owner))
+  }
+
+  #ownerOf(): string | undefined {
+    return this.#options.isShared ? this.#owner : undefined
+  }
+
+  #countAttempt(isSuccess: boolean) {
+    if (isSuccess) this.#statistics.succeeded += 1
+    else this.#statistics.failed += 1
+  }
+
+  /** Removes old deliveries, once an hour. */
+  async #sweep(webhooks: readonly LeasedWebhook[]) {
+    const { storage, now } = this.#options
+    if (now() - this.#swept_ms < SWEEP_MS) return
+    this.#swept_ms = now()
+    const old = { before_ms: now() - KEPT_MS }
+    for (const webhook of webhooks) {
+      for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE && !this.#closing.signal.aborted; ) {
+        count = await storage.db
+          .transaction()
+          .execute((db) => deleteDeliveries(db, webhook, old, REMOVED_AT_ONCE))
+      }
+    }
+  }
+
+  #report(error: unknown, webhookId: string) {
+    const isExpected =
+      error instanceof WebhookMoved ||
+      (error instanceof Unavailable && error.reason !== 'storage_unavailable') ||
+      this.#closing.signal.aborted
+    if (!isExpected)
+      this.#options.onFailure(error instanceof Error ? error : new Error(String(error)), webhookId)
+  }
+
+  /** Waits this long, or until there is something to do. */
+  async #pause(ms: number) {
+    if (this.#isAwake || this.#closing.signal.aborted) return
+    const waking = new AbortController()
+    this.#wake = () => waking.abort()
+    await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
+    this.#wake = () => {}
+  }
+}

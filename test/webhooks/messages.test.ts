@@ -1,0 +1,62 @@
+// engines: sqlite, postgres
+
+import { describe, expect } from 'vitest'
+import { initialize } from '../fixtures/customer.ts'
+import { it } from '../fixtures/it.ts'
+import { startReceiver } from '../fixtures/receiver.ts'
+
+describe('messages', () => {
+  it('tell each event once, signed', async ({ client, event }) => {
+    const receiver = await startReceiver()
+    const made = await client.createWebhook({ body: { url: receiver.url, types: ['event.created'] } })
+    receiver.secrets.push(made.data?.secret ?? '')
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        client.createEvent({ body: { ...event, custom_variables: { index } } }),
+      ),
+    )
+    const received = await receiver.has(20)
+    const ids = sent.map(({ data }) => data?.id)
+    expect(new Set(received.map(({ data }) => data.id))).toEqual(new Set(ids))
+    const [path] = [{ webhook_id: made.data?.webhook.webhook_id ?? '' }]
+    await expect
+      .poll(
+        async () =>
+          (await client.listWebhookDeliveries({ path, query: { status: 'succeeded' } })).data?.data.length,
+      )
+      .toBe(20)
+    expect(receiver.received).toHaveLength(20)
+  })
+
+  it('tell that customers were created, and how far they come', async ({ workspace, client }) => {
+    const receiver = await startReceiver()
+    const { journey_id } = workspace
+    const steps = [
+      { event_id: 'signed_up', name: 'Signed up' },
+      { event_id: 'plan_chosen', name: 'Plan chosen' },
+    ]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const types = [
+      'customer.created',
+      'journey.entered',
+      'journey.step_reached',
+      'journey.completed',
+    ] as const
+    await client.createWebhook({ body: { url: receiver.url, types: [...types] } })
+    const customer_id = await initialize(workspace, 'user-1')
+    const event = { journey_id, customer_id }
+    await client.createEvent({ body: { ...event, event_id: 'signed_up' } })
+    await client.createEvent({ body: { ...event, event_id: 'plan_chosen' } })
+    await receiver.has(1, 'journey.completed')
+    await receiver.has(2, 'journey.step_reached')
+    await receiver.has(1, 'journey.entered')
+    await receiver.has(1, 'customer.created')
+    expect([...receiver.types].sort()).toEqual([
+      'customer.created',
+      'journey.completed',
+      'journey.entered',
+      'journey.step_reached',
+      'journey.step_reached',
+    ])
+  })
+})
