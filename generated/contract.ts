@@ -4814,8 +4814,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, something is missing, or there are too many webhooks. */
+        /** @description The URL is not allowed, the window or the server's key is missing, or there are too many webhooks. */
         WebhookRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The URL is not allowed, or the window is missing. */
+        WebhookChangeRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -7934,7 +7946,7 @@ export interface operations {
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["WebhookRefused"];
+            409: components["responses"]["WebhookChangeRefused"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -8030,7 +8042,6 @@ export interface operations {
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["WebhookNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["EncryptionKeyMissing"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -179,6 +179,7 @@ export interface WebhookDeliveries {
   delivery_id: string;
   duration_ms: number | null;
   error: string | null;
+  journey_id: string | null;
   message: string | null;
   next_ms: number | null;
   response: string | null;

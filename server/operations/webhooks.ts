@@ -117,7 +117,8 @@ export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (requ
 }
 
 export const testWebhook: Operation<'testWebhook'> = async ({ workspaceId, path }, context) => {
-  const webhook = await existing(context.storage.db, workspaceId, path.webhook_id)
+  const db = context.storage.lists(context.reading)
+  const webhook = await existing(db, workspaceId, path.webhook_id)
   const { status_code, error, duration_ms, response } = await context.webhooks.test(webhook)
   return { status: 200, body: { status_code, error, duration_ms, response: shownTo(context, response) } }
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../generated/contract.ts'
 import { cursorPosition, cursorText } from '../domain/cursors.ts'
 import { instant_ms } from '../domain/instants.ts'
+import { deliveryOf, eventDelivery, type NewDelivery, skippedDelivery } from '../domain/webhook-messages.ts'
 import type { Reading, Transaction } from '../storage/database.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
 import type { ServedStorage } from '../storage/storage.ts'
-import { insertDeliveries, type NewDelivery } from '../storage/tables/webhook-deliveries.ts'
+import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import { deleteWindow, insertWindows, type JourneyWindow } from '../storage/tables/webhook-windows.ts'
 import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
-import { deliveryOf, eventDelivery, skippedDelivery } from './messages.ts'
 
 type Customer = components['schemas']['Customer']
 type Event = components['schemas']['Event']

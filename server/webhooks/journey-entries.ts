@@ -1,5 +1,6 @@
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
+import { deliveryOf } from '../domain/webhook-messages.ts'
 import {
   closedWindows,
   type JourneyWindow,
@@ -9,7 +10,6 @@ import {
 import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, NOTE_MS, write } from './fan-out.ts'
 import { addEntry, type Made, standingSince, withoutKnown } from './journey-messages.ts'
-import { deliveryOf } from './messages.ts'
 
 /** Enrolments read per page, windows looked up at a time, and windows examined at a time. */
 const PAGE = 500
@@ -108,7 +108,7 @@ export async function tellDropped(webhook: StoredWebhook, options: FanOutOptions
       steps_reached: reached.length,
     }
     const message = { type: 'journey.dropped', timestamp: instantText(closes_ms), data } as const
-    const about = { subject: `${journey_id} ${customer_id}`, customer_id, now_ms: now() }
+    const about = { journey_id, customer_id, subject: `${journey_id} ${customer_id}`, now_ms: now() }
     deliveries.push(deliveryOf(webhook.webhook_id, message, about))
   }
   if (closed.length > 0) await write(webhook, {}, { deliveries, closed }, options)

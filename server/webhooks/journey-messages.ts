@@ -2,12 +2,12 @@ import type { components } from '../../generated/contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
+import { deliveryOf, type NewDelivery } from '../domain/webhook-messages.ts'
 import type { CustomerJourney } from '../storage/standings/standings.ts'
-import { knownDeliveries, type NewDelivery } from '../storage/tables/webhook-deliveries.ts'
+import { knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { JourneyWindow } from '../storage/tables/webhook-windows.ts'
 import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, nextEvents, write } from './fan-out.ts'
-import { deliveryOf } from './messages.ts'
 
 // What a customer has reached is taken from the standings, once they include what was read. A message is made again when
 // a later event concerns the same step; its identifier is the same, so it is told once.
@@ -109,7 +109,7 @@ function addSteps(
   for (let index = first; index < reached.length; index += 1) {
     const { at_ms = 0 } = reached[index] ?? {}
     const event_id = event_ids[index] ?? ''
-    const about = { subject: `${journey_id} ${customer_id} ${event_id}`, customer_id, now_ms }
+    const about = { ...enrolment, subject: `${journey_id} ${customer_id} ${event_id}`, now_ms }
     const timestamp = instantText(at_ms)
     if (webhook.types.includes('journey.step_reached')) {
       const data = { ...enrolment, step: index + 1, event_id, reached_at: timestamp }
@@ -142,7 +142,7 @@ export function addEntry(
       timestamp,
       data: { ...enrolment, entered_at: timestamp },
     } as const
-    const about = { subject: `${journey_id} ${customer_id}`, customer_id, now_ms }
+    const about = { ...enrolment, subject: `${journey_id} ${customer_id}`, now_ms }
     made.deliveries.push(deliveryOf(webhook_id, message, about))
   }
   if (types.includes('journey.dropped') && dropped_after !== null)

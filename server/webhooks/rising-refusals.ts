@@ -1,9 +1,9 @@
 import { instantText } from '../domain/instants.ts'
+import { deliveryOf } from '../domain/webhook-messages.ts'
 import type { ProblemCode } from '../problems.ts'
 import { insertDeliveries, knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
 import type { FanOutOptions } from './fan-out.ts'
-import { deliveryOf } from './messages.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -31,7 +31,7 @@ export async function tellRisingRefusals(
     const data = { key_id, code: code as ProblemCode, count, count_before, from, to }
     const message = { type: 'refusals.rising', timestamp: to, data } as const
     const subject = `${key_id} ${code} ${Math.floor(to_ms / HOUR_MS)}`
-    return [deliveryOf(webhook.webhook_id, message, { subject, customer_id: null, now_ms: to_ms })]
+    return [deliveryOf(webhook.webhook_id, message, { subject, now_ms: to_ms })]
   })
   const ids = rising.map(({ delivery_id }) => delivery_id)
   const known = await knownDeliveries(storage.db, webhook, ids)

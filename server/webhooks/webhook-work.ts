@@ -44,14 +44,18 @@ const CLOSING_MS = 1_000
 /** Webhooks that are worked on at the same time. */
 const AT_ONCE = 16
 
+/** How long a webhook is worked on before others have their turn. */
+const TURN_MS = 5_000
+
 /** How long a server has a webhook for itself, and how early it extends that. */
 const LEASE_MS = 30_000
 const EXTEND_MS = 15_000
 
 const RISING_MS = 60_000
 
-/** How long deliveries are kept, how often older ones are removed, and how many in one transaction. */
-const KEPT_MS = 30 * 24 * 60 * 60_000
+/** How long deliveries are kept, unless events are kept for less, how often older ones are removed, and how many in one transaction. */
+const KEPT_DAYS = 30
+const DAY_MS = 24 * 60 * 60_000
 const SWEEP_MS = 60 * 60_000
 const REMOVED_AT_ONCE = 500
 
@@ -61,7 +65,10 @@ export class WebhookWork {
   /** Of the leases of this server. */
   readonly #owner = randomUUID()
   readonly #closing = new AbortController()
-  readonly #running = new Map<string, Promise<void>>()
+  /** Webhooks that wait or are worked on. */
+  readonly #queue: LeasedWebhook[] = []
+  readonly #busy = new Set<string>()
+  readonly #workers = new Set<Promise<void>>()
   readonly #leases = new Map<string, LeasedWebhook>()
   /** When rejections were last looked at, by webhook. */
   readonly #risingSince = new Map<string, number>()
@@ -115,7 +122,7 @@ export class WebhookWork {
       const rest_ms = LEAST_PAUSE_MS - (performance.now() - began_ms)
       if (rest_ms > 0 && !this.#closing.signal.aborted) await sleep(rest_ms)
     }
-    await Promise.all(this.#running.values())
+    await Promise.all(this.#workers)
     for (const webhook of this.#leases.values()) await this.#release(webhook).catch(() => {})
   }
 
@@ -125,17 +132,27 @@ export class WebhookWork {
     this.#statistics.enabled = enabled.length
     this.#statistics.failing = enabled.filter(({ failing_since_ms }) => failing_since_ms !== null).length
     this.#statistics.disabled = all.length - enabled.length
-    // Those that have not run for longest come first.
     for (const webhook of enabled) {
-      const { webhook_id } = webhook
-      if (this.#running.size >= AT_ONCE) return
-      if (this.#running.has(webhook_id) || this.#isOfAnother(webhook)) continue
-      const turn = this.#turn(webhook)
-        .catch((error) => this.#report(error, webhook_id))
-        .finally(() => this.#running.delete(webhook_id))
-      this.#running.set(webhook_id, turn)
+      if (!this.#busy.has(webhook.webhook_id) && !this.#isOfAnother(webhook)) {
+        this.#busy.add(webhook.webhook_id)
+        this.#queue.push(webhook)
+      }
+    }
+    while (this.#queue.length > 0 && this.#workers.size < AT_ONCE) {
+      const worker = this.#workOff().finally(() => this.#workers.delete(worker))
+      this.#workers.add(worker)
     }
     await this.#sweep(all)
+  }
+
+  /** Works on the webhooks of the queue, in the order in which they came. */
+  async #workOff() {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      const { webhook_id } = next
+      if (!this.#closing.signal.aborted)
+        await this.#turn(next).catch((error) => this.#report(error, webhook_id))
+      this.#busy.delete(webhook_id)
+    }
   }
 
   #isOfAnother({ lease_owner, lease_until_ms }: LeasedWebhook): boolean {
@@ -146,7 +163,10 @@ export class WebhookWork {
   /** Works on a webhook until nothing is left to do now. */
   async #turn(found: LeasedWebhook) {
     const { storage, now } = this.#options
+    const until_ms = performance.now() + TURN_MS
     for (let isMore = true; isMore && !this.#closing.signal.aborted; ) {
+      // Others have their turn first.
+      if (performance.now() > until_ms) return this.begin()
       if (!(await this.#lease(found))) return
       const webhook = await findWebhook(storage.db, found.workspace_id, found.webhook_id)
       if (!webhook?.is_enabled) return
@@ -221,8 +241,9 @@ export class WebhookWork {
     const { storage, now } = this.#options
     if (now() - this.#swept_ms < SWEEP_MS) return
     this.#swept_ms = now()
-    const old = { before_ms: now() - KEPT_MS }
     for (const webhook of webhooks) {
+      const days = Math.min(webhook.retention_days ?? KEPT_DAYS, KEPT_DAYS)
+      const old = { before_ms: now() - days * DAY_MS }
       for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE && !this.#closing.signal.aborted; ) {
         count = await storage.db
           .transaction()

@@ -65,6 +65,7 @@ function shape(value: unknown): unknown {
     return text
       .replace(/^(\w{3})_[0-9a-z]{26}$/, '$1_…')
       .replace(/^(setup|invitation|password)_[0-9A-Za-z]{43}$/, '$1_…')
+      .replace(/^(whsec)_[0-9A-Za-z+/]{43}=$/, '$1_…')
       .replace(/^(pk|sk)_[0-9A-Za-z]{49}$/, '$1_…')
       .replace(/^\d{4}-\d\d-\d\dT.*Z$/, 'instant')
   })
@@ -119,7 +120,15 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
   for (const id of operation.operationId === 'updateEventDefinition'
     ? (text.match(/def_01[0-9a-z]{24}/) ?? [])
     : []) {
-    names.set(id, await exampleDefinition(place))
+    names.set(
+      id,
+      await exampleOf(place, 'defineEvent', 'typed', ({ definition }) => definition?.definition_id),
+    )
+  }
+  for (const id of ['updateWebhook', 'replayWebhook'].includes(operation.operationId)
+    ? (text.match(/whk_01[0-9a-z]{24}/) ?? [])
+    : []) {
+    names.set(id, await exampleOf(place, 'createWebhook', 'events', ({ webhook }) => webhook?.webhook_id))
   }
   for (const name of ['client_customer_id', 'message_id']) {
     for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
@@ -216,16 +225,21 @@ async function exampleJourney(place: Place): Promise<string> {
   return journey_id
 }
 
-/** Defines the event of the examples of other operations. */
-async function exampleDefinition(place: Place): Promise<string> {
-  const define = operations.find(({ operationId }) => operationId === 'defineEvent')
+/** Creates what the examples of other operations are about. @returns its identifier */
+async function exampleOf(
+  place: Place,
+  operationId: string,
+  name: string,
+  idOf: (body: Record<string, Record<string, string> | undefined>) => string | undefined,
+): Promise<string> {
+  const create = operations.find((operation) => operation.operationId === operationId)
   const reply = await target.send({
     method: 'POST',
-    path: '/event-definitions',
+    path: create?.path ?? '',
     headers: { ...place.headers.key, 'content-type': 'application/json' },
-    body: JSON.stringify(define?.body?.examples.typed?.value),
+    body: JSON.stringify(create?.body?.examples[name]?.value),
   })
-  return (await reply.json()).definition.definition_id
+  return idOf(await reply.json()) ?? ''
 }
 
 describe('every example fits its schema', () => {

@@ -127,6 +127,7 @@ describe.each([
       'refusals',
       'erasures',
       'event_definitions',
+      'webhooks',
     ],
   ],
   ['a page', ['person'], TABLES_OF_PAGES],

@@ -7,6 +7,7 @@ import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import type { Transaction } from '../../server/storage/database.ts'
 import { insertDefinition } from '../../server/storage/tables/event-definitions.ts'
+import { insertDeliveries, updateDeliveries } from '../../server/storage/tables/webhook-deliveries.ts'
 import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
 import {
   type ContractOperation,
@@ -33,6 +34,7 @@ import {
   newKey,
   newPlace,
   newSetupToken,
+  newWebhook,
   type Place,
   sendTo,
   UNKNOWN,
@@ -66,6 +68,14 @@ const requestCauses: Record<string, Cause> = {
     const step = { event_id: 'signed_up', name: 'Signed up' }
     return { body: JSON.stringify({ name: 'Renewal', steps: [step, step] }) }
   },
+  webhook_url_not_allowed: async ({ operationId }) => {
+    const types = operationId === 'createWebhook' ? { types: ['event.created'] } : {}
+    return { body: JSON.stringify({ url: 'https://10.0.0.7/hook', ...types }) }
+  },
+  dropped_after_missing: async ({ operationId }) => {
+    const url = operationId === 'createWebhook' ? { url: 'https://hooks.example.com/hook' } : {}
+    return { body: JSON.stringify({ types: ['journey.dropped'], ...url }) }
+  },
   invalid_definition: async ({ operationId }) => {
     const name = operationId === 'defineEvent' ? { event_id: 'signed_up' } : {}
     return { body: JSON.stringify({ ...name, variables: { type: 'string' } }) }
@@ -90,6 +100,10 @@ const outsideCauses: Record<string, Cause> = {
   },
   refusal_not_found: nothingIsKnown,
   definition_not_found: nothingIsKnown,
+  webhook_not_found: nothingIsKnown,
+  delivery_not_found: async (_operation, _caller, place) => {
+    return { names: { webhook_id: await newWebhook(place), delivery_id: UNKNOWN } }
+  },
   event_already_defined: async (_operation, _caller, place) => {
     const body = JSON.stringify({ event_id: 'signed_up' })
     const headers = { ...place.headers.key, 'content-type': 'application/json' }
@@ -242,6 +256,22 @@ const insideCauses: Record<string, InsideCause> = {
     await place.send({ method: 'POST', path, headers: place.headers.person ?? {} })
     return { names: { key_id } }
   },
+  webhook_limit: async (_operation, _caller, place) => {
+    for (let count = 0; count < 20; count += 1) await newWebhook(place)
+    return {}
+  },
+  event_removed: async (_operation, _caller, place, { cairn, workspace }) => {
+    const webhook_id = await newWebhook(place)
+    const row = { delivery_id: newId('msg'), type: 'event.created', subject: newId('evt' as 'msg') }
+    const unsent = { customer_id: null, journey_id: null, message: '', created_ms: 0, next_ms: 0 }
+    await inStore(cairn.databaseUrl, async (db) => {
+      const webhook = { workspace_id: workspace.workspace_id, webhook_id }
+      await insertDeliveries(db, webhook, [{ ...row, ...unsent }])
+      const told = { status: 'succeeded', message: null, next_ms: null } as const
+      await updateDeliveries(db, webhook, [row.delivery_id], told)
+    })
+    return { names: { webhook_id, delivery_id: row.delivery_id } }
+  },
   definition_limit: async ({ operationId }, _caller, place, { cairn, workspace }) => {
     const { workspace_id } = workspace
     if (operationId === 'defineEvent') {
@@ -311,6 +341,7 @@ const elsewhere = {
   'malformed.test.ts': ['malformed_request', 'request_timeout', 'expectation_failed', 'headers_too_large'],
   'inner-causes.test.ts': ['rate_limited', 'too_many_attempts', 'internal_error', 'storage_unavailable'],
   'test/operations/workspace-making.test.ts': ['operators_only'],
+  'test/operations/webhooks.test.ts': ['encryption_key_missing'],
   'test/durability': ['overloaded', 'storage_full', 'shutting_down'],
 }
 

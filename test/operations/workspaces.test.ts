@@ -26,6 +26,22 @@ async function defined({ client }: Workspace): Promise<{ definition_id: string }
   return { definition_id: data?.definition.definition_id ?? '' }
 }
 
+/** Creates a webhook that nobody receives. */
+async function madeWebhook({ client }: Workspace): Promise<{ webhook_id: string }> {
+  const body = { url: 'https://hooks.example.com/hook', types: ['customer.created' as const] }
+  const { data } = await client.createWebhook({ body })
+  return { webhook_id: data?.webhook.webhook_id ?? '' }
+}
+
+/** Returns the message to a webhook about the customer that the workspace has. */
+async function deliveryTo({ client }: Workspace, path: { webhook_id: string }) {
+  await client.replayWebhook({ path, body: { from: '2026-01-01T00:00:00Z' } })
+  const deliveries = async () => (await client.listWebhookDeliveries({ path })).data?.data ?? []
+  await expect.poll(async () => (await deliveries()).length).toBe(1)
+  const [{ delivery_id = '' } = {}] = await deliveries()
+  return { delivery_id }
+}
+
 /** The response of each operation when one workspace's key asks for something that belongs to another. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
@@ -65,6 +81,67 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
   restoreJourney: [
     'journey_not_found',
     ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
+  ],
+  listWebhooks: [
+    [0, 1],
+    async ({ client }, { workspace }) => {
+      await madeWebhook(workspace)
+      return [own(await client.listWebhooks()), own(await workspace.client.listWebhooks())]
+    },
+  ],
+  createWebhook: [
+    [1, 0],
+    async (intruder, { workspace }) => {
+      await madeWebhook(intruder)
+      const lists = await Promise.all([intruder, workspace].map(({ client }) => client.listWebhooks()))
+      return lists.map(own)
+    },
+  ],
+  getWebhook: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) => code(client.getWebhook({ path: await madeWebhook(workspace) })),
+  ],
+  updateWebhook: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.updateWebhook({ path: await madeWebhook(workspace), body: { enabled: false } })),
+  ],
+  removeWebhook: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) => code(client.removeWebhook({ path: await madeWebhook(workspace) })),
+  ],
+  rotateWebhookSecret: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.rotateWebhookSecret({ path: await madeWebhook(workspace) })),
+  ],
+  testWebhook: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) => code(client.testWebhook({ path: await madeWebhook(workspace) })),
+  ],
+  replayWebhook: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) => {
+      const body = { from: '2026-11-20T08:00:00Z' }
+      return await code(client.replayWebhook({ path: await madeWebhook(workspace), body }))
+    },
+  ],
+  listWebhookDeliveries: [
+    'webhook_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.listWebhookDeliveries({ path: await madeWebhook(workspace) })),
+  ],
+  resendWebhookDelivery: [
+    ['webhook_not_found', 'delivery_not_found'],
+    async (intruder, { workspace }) => {
+      const theirs = await madeWebhook(workspace)
+      const { delivery_id } = await deliveryTo(workspace, theirs)
+      const mine = await madeWebhook(intruder)
+      return [
+        await code(intruder.client.resendWebhookDelivery({ path: { ...theirs, delivery_id } })),
+        await code(intruder.client.resendWebhookDelivery({ path: { ...mine, delivery_id } })),
+      ]
+    },
   ],
   listEventDefinitions: [
     [0, 0],

@@ -4,9 +4,13 @@ import type { DB, Erasures } from '../../../generated/tables.ts'
 import { firstPosition } from '../../domain/cursors.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
 import type { ForwardRows, Page } from '../../domain/paging.ts'
+import { erasedDelivery } from '../../domain/webhook-messages.ts'
 import type { ErasedNames } from '../refusals/refusals.ts'
 import { type Authorship, insertAuditEntry } from '../tables/audit-log.ts'
 import { findCustomer } from '../tables/customers.ts'
+import { deletePendingAbout, insertDeliveries } from '../tables/webhook-deliveries.ts'
+import { deleteWindowsOf } from '../tables/webhook-windows.ts'
+import { webhooksOf } from '../tables/webhooks.ts'
 import { hasWorkspace } from '../tables/workspaces.ts'
 import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
@@ -71,6 +75,7 @@ async function takeOut(
   if (!removed) return undefined
   const erasure = await insertErasure(db, { ...noted, completed_ms: null, events: null })
   await forgetName(db, workspace_id, customer_id)
+  await tellErasure(db, noted)
   const { enrolments } = removed
   await insertAuditEntry(db, workspace_id, author, {
     action: 'customer_erased',
@@ -78,6 +83,16 @@ async function takeOut(
     after: { journeys: enrolments, may_return: noted.own_digest === null },
   })
   return erasure
+}
+
+/** Takes back what has not been sent about a customer, and tells the webhooks that it was erased. */
+async function tellErasure(db: Transaction<DB>, { workspace_id, customer_id, erased_ms }: NotedErasure) {
+  await deleteWindowsOf(db, workspace_id, customer_id)
+  await deletePendingAbout(db, workspace_id, customer_id)
+  for (const webhook of await webhooksOf(db, workspace_id)) {
+    if (!webhook.types.includes('customer.erased')) continue
+    await insertDeliveries(db, webhook, [erasedDelivery(webhook.webhook_id, customer_id, erased_ms)])
+  }
 }
 
 /** Removes a customer's data from the audit log, except what was done and by whom. */

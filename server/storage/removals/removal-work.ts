@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../database.ts'
 import type { Refusals } from '../refusals/refusals.ts'
+import { deleteDeliveriesAbout, deleteDeliveriesOfJourney } from '../tables/webhook-deliveries.ts'
+import { deleteWindowsOfJourney } from '../tables/webhook-windows.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { ErasureJournal } from './erasure-journal.ts'
 import { completeErasure } from './erasures.ts'
@@ -25,6 +27,9 @@ const AGEING_MS = 60_000
 /** Wait before a failed step is repeated, and before one that waits for another process. */
 const RETRY_MS = 1_000
 const WAIT_MS = 20
+
+/** Messages to webhooks that are removed in one transaction. */
+const AT_ONCE = 500
 
 /** Denominator of the share of time for removals while there are writes. */
 const PART = 10
@@ -159,15 +164,30 @@ export class RemovalWork {
   async #sweep(removal: Removal): Promise<boolean> {
     const { db, now, engine, refusals } = this.#options
     const { kind, workspace_id } = removal
-    if (kind === 'journey') return await refusals.removeOfJourney(workspace_id, removal.subject_id)
+    if (kind === 'journey') {
+      const { subject_id } = removal
+      if (!(await this.#removeSome((db) => deleteDeliveriesOfJourney(db, workspace_id, subject_id, AT_ONCE))))
+        return false
+      if (!(await this.#removeSome((db) => deleteWindowsOfJourney(db, workspace_id, subject_id, AT_ONCE))))
+        return false
+      return await refusals.removeOfJourney(workspace_id, subject_id)
+    }
     if (kind === 'workspace') {
       if (!(await sweepWorkspace(db, engine, removal, now()))) return false
       if (!(await refusals.removeOfWorkspace(workspace_id))) return false
     } else {
+      const { subject_id } = removal
+      if (!(await this.#removeSome((db) => deleteDeliveriesAbout(db, workspace_id, subject_id, AT_ONCE))))
+        return false
       const customer = ownNames(removal)
       if (customer && !(await refusals.removeOf(workspace_id, customer))) return false
     }
     return (await engine.purge?.(removal)) ?? true
+  }
+
+  /** @returns whether nothing is left */
+  async #removeSome(remove: (db: Transaction) => Promise<number>): Promise<boolean> {
+    return (await this.#options.db.transaction().execute(remove)) < AT_ONCE
   }
 
   /** Removes the last part, and records how much was removed. */

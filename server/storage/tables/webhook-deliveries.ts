@@ -1,7 +1,15 @@
-import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
+import {
+  type Kysely,
+  type Selectable,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+  type Transaction,
+} from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB, WebhookDeliveries } from '../../../generated/tables.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
+import type { NewDelivery } from '../../domain/webhook-messages.ts'
 import { runDeclared } from '../effects.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
@@ -10,15 +18,6 @@ export type DeliveryStatus = components['schemas']['DeliveryStatus']
 
 export type StoredDelivery = Omit<Selectable<WebhookDeliveries>, 'status' | 'workspace_id' | 'webhook_id'> & {
   status: DeliveryStatus
-}
-
-/** A message to send. */
-export type NewDelivery = Pick<
-  StoredDelivery,
-  'delivery_id' | 'type' | 'subject' | 'customer_id' | 'message' | 'created_ms'
-> & {
-  /** When it is due. */
-  next_ms: number
 }
 
 type WebhookKey = { workspace_id: string; webhook_id: string }
@@ -265,6 +264,28 @@ export async function deleteDeliveriesAbout(
     .where('customer_id', '=', customer_id)
     .where('type', '<>', 'customer.erased')
     .limit(limit)
+  return await deleteThese(db, workspace_id, some)
+}
+
+/** Deletes what has not been sent about a customer: at most as much as the webhooks of a workspace can have pending. */
+export async function deletePendingAbout(
+  db: Transaction<DB>,
+  workspace_id: string,
+  customer_id: string,
+): Promise<void> {
+  await db
+    .deleteFrom('webhook_deliveries')
+    .where('workspace_id', '=', workspace_id)
+    .where('customer_id', '=', customer_id)
+    .where('next_ms', 'is not', null)
+    .execute()
+}
+
+async function deleteThese(
+  db: Transaction<DB>,
+  workspace_id: string,
+  some: SelectQueryBuilder<DB, 'webhook_deliveries', { webhook_id: string; delivery_id: string }>,
+): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('webhook_deliveries')
     .where('workspace_id', '=', workspace_id)
@@ -273,6 +294,22 @@ export async function deleteDeliveriesAbout(
     )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+/** Deletes what is about a journey, at most `limit`. @returns how many */
+export async function deleteDeliveriesOfJourney(
+  db: Transaction<DB>,
+  workspace_id: string,
+  journey_id: string,
+  limit: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('webhook_deliveries')
+    .select(['webhook_id', 'delivery_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('journey_id', '=', journey_id)
+    .limit(limit)
+  return await deleteThese(db, workspace_id, some)
 }
 
 /** Deliveries by (`created_at`, `delivery_id`), newest first. With a status a page ends after a number examined. */

@@ -101,6 +101,30 @@ export async function deleteWindows(
   return Number(numDeletedRows)
 }
 
+/** Deletes the windows of a journey, at most `limit`. @returns how many */
+export async function deleteWindowsOfJourney(
+  db: Transaction<DB>,
+  workspace_id: string,
+  journey_id: string,
+  limit: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('webhook_windows')
+    .select(['customer_id', 'webhook_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('journey_id', '=', journey_id)
+    .limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_windows')
+    .where('workspace_id', '=', workspace_id)
+    .where('journey_id', '=', journey_id)
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('customer_id', 'webhook_id'), 'in', some.$asTuple('customer_id', 'webhook_id')),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
 /** Deletes the windows of a customer: at most one per webhook and journey. */
 export async function deleteWindowsOf(
   db: Transaction<DB>,

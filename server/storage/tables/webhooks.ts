@@ -177,7 +177,12 @@ export async function advanceWebhook(
 }
 
 /** A webhook, and which server works on it until when. */
-export type LeasedWebhook = StoredWebhook & { lease_owner: string | null; lease_until_ms: number | null }
+export type LeasedWebhook = StoredWebhook & {
+  lease_owner: string | null
+  lease_until_ms: number | null
+  /** Of its workspace. */
+  retention_days: number | null
+}
 
 /** The webhooks of all workspaces. */
 export async function allWebhooks(db: Kysely<DB>): Promise<LeasedWebhook[]> {
@@ -185,12 +190,14 @@ export async function allWebhooks(db: Kysely<DB>): Promise<LeasedWebhook[]> {
     .selectFrom('webhooks')
     .innerJoin('workspaces', 'workspaces.workspace_id', 'webhooks.workspace_id')
     .selectAll('webhooks')
+    .select('workspaces.retention_days')
     .where('workspaces.removed_ms', 'is', null)
     .execute()
-  return rows.map((row) => ({
+  return rows.map(({ retention_days, ...row }) => ({
     ...storedOf(row),
     lease_owner: row.lease_owner,
     lease_until_ms: row.lease_until_ms,
+    retention_days,
   }))
 }
 

@@ -59,6 +59,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
       type ${text} NOT NULL,
       subject ${text} NOT NULL, -- what it is about, for example an event
       customer_id ${text},
+      journey_id ${text},
       message ${text}, -- JSON; NULL: made from the subject when it is sent
       created_ms bigint NOT NULL,
       status ${text} NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed')),
@@ -97,4 +98,6 @@ const indexes = [
     WHERE next_ms IS NOT NULL`,
   `CREATE INDEX webhook_deliveries_by_customer ON webhook_deliveries (workspace_id, customer_id)
     WHERE customer_id IS NOT NULL`,
+  `CREATE INDEX webhook_deliveries_by_journey ON webhook_deliveries (workspace_id, journey_id)
+    WHERE journey_id IS NOT NULL`,
 ]

@@ -46,6 +46,7 @@ const statements = [
     type TEXT NOT NULL,
     subject TEXT NOT NULL, -- what it is about, for example an event
     customer_id TEXT,
+    journey_id TEXT,
     message TEXT, -- JSON; NULL: made from the subject when it is sent
     created_ms INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed')),
@@ -77,4 +78,6 @@ const statements = [
     WHERE next_ms IS NOT NULL`,
   `CREATE INDEX webhook_deliveries_by_customer ON webhook_deliveries (workspace_id, customer_id)
     WHERE customer_id IS NOT NULL`,
+  `CREATE INDEX webhook_deliveries_by_journey ON webhook_deliveries (workspace_id, journey_id)
+    WHERE journey_id IS NOT NULL`,
 ]

@@ -175,7 +175,8 @@ export class Reader {
       Array.from(this.#threads, async (thread) => {
         // A thread that has already died has no identifier and will not emit `exit` again.
         if (thread.threadId === -1) return
-        const exited = once(thread, 'exit')
+        // Also of one that fails to open meanwhile: `once` would reject.
+        const exited = new Promise((resolve) => thread.once('exit', resolve))
         thread.postMessage('close' satisfies ReaderRequest)
         await exited
       }),

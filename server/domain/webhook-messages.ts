@@ -1,13 +1,28 @@
 import { createHash } from 'node:crypto'
 import type { components, webhooks } from '../../generated/contract.ts'
-import { typeIdText } from '../domain/identifiers.ts'
-import { instantText } from '../domain/instants.ts'
-import type { NewDelivery } from '../storage/tables/webhook-deliveries.ts'
+import { typeIdText } from './identifiers.ts'
+import { instantText } from './instants.ts'
 
 type Schemas = components['schemas']
 
 /** A message as the contract describes it. */
 type Message = webhooks[keyof webhooks]['post']['requestBody']['content']['application/json']
+
+/** A message to send to a webhook. */
+export type NewDelivery = {
+  /** The `webhook-id`. */
+  delivery_id: string
+  type: string
+  /** What it is about, unique per webhook and type. */
+  subject: string
+  customer_id: string | null
+  journey_id: string | null
+  /** JSON. */
+  message: string
+  created_ms: number
+  /** When it is due. */
+  next_ms: number
+}
 
 /** Maximum size of a message in bytes (contract: "Types"). */
 const MESSAGE_BYTES = 20_000
@@ -42,13 +57,14 @@ function textOf(message: Message): string {
 }
 
 /** What a message is about, besides its content. */
-type About = Pick<NewDelivery, 'subject' | 'customer_id'> & { now_ms: number }
+type About = Pick<NewDelivery, 'subject'> &
+  Partial<Pick<NewDelivery, 'customer_id' | 'journey_id'>> & { now_ms: number }
 
 /** Returns a delivery of a message that is due now. */
 export function deliveryOf(
   webhookId: string,
   message: Message,
-  { subject, customer_id, now_ms }: About,
+  { subject, customer_id = null, journey_id = null, now_ms }: About,
 ): NewDelivery {
   const { type } = message
   return {
@@ -56,6 +72,7 @@ export function deliveryOf(
     type,
     subject,
     customer_id,
+    journey_id,
     message: textOf(message),
     created_ms: now_ms,
     next_ms: now_ms,
@@ -69,6 +86,7 @@ export function eventDelivery(webhookId: string, event: Schemas['Event'], now_ms
     type: 'event.created',
     subject: event.id,
     customer_id: event.customer_id,
+    journey_id: event.journey_id,
     message: eventMessage(event),
     created_ms: now_ms,
     next_ms: now_ms,
@@ -83,5 +101,12 @@ export function skippedDelivery(
 ): NewDelivery {
   const data = { from: instantText(from_ms), to: instantText(to_ms) }
   const message = { type: 'webhook.skipped', timestamp: instantText(now_ms), data } as const
-  return deliveryOf(webhookId, message, { subject: String(to_ms), customer_id: null, now_ms })
+  return deliveryOf(webhookId, message, { subject: String(to_ms), now_ms })
+}
+
+/** Returns a delivery that says that a customer was erased. */
+export function erasedDelivery(webhookId: string, customer_id: string, erased_ms: number): NewDelivery {
+  const erased_at = instantText(erased_ms)
+  const message = { type: 'customer.erased', timestamp: erased_at, data: { customer_id, erased_at } } as const
+  return deliveryOf(webhookId, message, { subject: customer_id, customer_id, now_ms: erased_ms })
 }
