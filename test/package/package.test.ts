@@ -64,6 +64,15 @@ describe('the installed package', () => {
     expect(bundles.map((bundle) => bundle.includes('/audit-log'))).toEqual([false, true])
     expect(bundles.map((bundle) => bundle.includes('handOver'))).toEqual([true, false])
   })
+
+  it('has webhooks in an entry point of its own, of at most 1.2 kB and without openapi-fetch', async () => {
+    const code = "export * from 'cairn-client/webhooks'"
+    const bundle = await bundleForBrowser(writeIn(project, 'webhooks.js', code))
+    expect(gzipSync(bundle).length).toBeLessThanOrEqual(1_200)
+    expect(
+      readFileSync(join(project, 'node_modules/cairn-client/dist/client/webhooks.js'), 'utf8'),
+    ).not.toMatch(/^import/m)
+  })
 })
 
 const example = `
@@ -108,6 +117,23 @@ export const removed: undefined = (await person.removeMember({ path: { person_id
 person.createEvent
 `
 
+const webhooksExample = `
+import { type VerifiedWebhook, verifyWebhook } from 'cairn-client/webhooks'
+
+type Message = { type: 'event.created'; data: { id: string } }
+declare const request: Request
+declare const headers: Record<string, string | string[] | undefined>
+const verified: VerifiedWebhook<Message> = await verifyWebhook(await request.text(), request.headers, 'whsec_…')
+export const id: string | undefined = verified.ok ? verified.message.data.id : undefined
+const again = await verifyWebhook<Message>(new Uint8Array(), headers, ['whsec_…'], { tolerance_s: 60, now: 0 })
+export const isOld: boolean = !again.ok && again.reason === 'too_old'
+
+// @ts-expect-error: not verified yet
+verified.message
+// @ts-expect-error: no such reason
+!again.ok && again.reason === 'no_such_reason'
+`
+
 describe('its types', () => {
   it.each([
     ['nodenext', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }],
@@ -116,6 +142,7 @@ describe('its types', () => {
     const files = [
       writeIn(project, 'example.ts', example),
       writeIn(project, 'person-example.ts', personExample),
+      writeIn(project, 'webhooks-example.ts', webhooksExample),
     ]
     const program = ts.createProgram(files, {
       ...resolution,
