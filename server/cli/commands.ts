@@ -65,6 +65,10 @@ const commands: Record<string, Listed> = {
     description: 'keep the event definitions of a workspace as a file',
     load: async () => (await import('./plan.ts')).definePlan,
   },
+  webhooks: {
+    description: 'try a receiver of webhooks on this machine',
+    load: async () => (await import('./webhooks.ts')).defineWebhooks,
+  },
 }
 
 /**

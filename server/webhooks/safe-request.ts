@@ -135,9 +135,12 @@ export class RequestSender {
       }, timeout_ms)
       request.on('socket', (socket) => {
         isSecured ||= request.reusedSocket
-        socket.once('secureConnect', () => {
-          isSecured = true
-        })
+        // Once per connection, not per request on it.
+        if (isHttps && !request.reusedSocket) {
+          socket.once('secureConnect', () => {
+            isSecured = true
+          })
+        }
       })
       request.on('response', (response) => {
         received = receive(response)

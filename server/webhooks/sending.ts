@@ -200,8 +200,7 @@ class Batch {
     await storage.db.transaction().execute(async (db) => {
       await advanceWebhook(db, this.#webhook, this.#health, owner)
       await recordAttempts(db, this.#webhook, outcomes)
-      if (this.#webhook.failures > 0 && this.#health.failures === 0)
-        await makeRetriesDue(db, this.#webhook, now())
+      if (this.#isProbe && this.#health.failures === 0) await makeRetriesDue(db, this.#webhook, now())
     })
   }
 }

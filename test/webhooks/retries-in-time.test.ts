@@ -1,0 +1,199 @@
+// engines: sqlite, postgres
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+let passed_ms = 0
+let workspace: Workspace
+let receiver: Receiver
+let event: { journey_id: string; customer_id: string; event_id: string }
+let path: { webhook_id: string }
+
+/** The clock of the server, which the tests turn forward. */
+const now = () => Date.now() + passed_ms
+
+beforeEach(async () => {
+  passed_ms = 0
+  const cairn = await startCairn({ now })
+  workspace = await cairn.workspace()
+  receiver = await startReceiver()
+  const { data } = await workspace.client.createWebhook({
+    body: { url: receiver.url, types: ['event.created'] },
+  })
+  path = { webhook_id: data?.webhook.webhook_id ?? '' }
+  event = {
+    journey_id: workspace.journey_id,
+    customer_id: await initialize(workspace, 'user-1'),
+    event_id: 'signed_up',
+  }
+})
+
+async function send(count = 1) {
+  await Promise.all(Array.from({ length: count }, () => workspace.client.createEvent({ body: event })))
+}
+
+async function webhook(): Promise<Schemas['Webhook']> {
+  const { data } = await workspace.client.getWebhook({ path })
+  if (!data) throw new Error('the webhook is missing')
+  return data
+}
+
+async function deliveries(): Promise<Schemas['Delivery'][]> {
+  return (await workspace.client.listWebhookDeliveries({ path })).data?.data ?? []
+}
+
+describe('a message that is not accepted', () => {
+  it('is sent again with the same webhook-id, after 5 s, 5 min and so on', async () => {
+    receiver.answer = (res) => res.writeHead(500).end('no disk')
+    await send()
+    await receiver.has(1)
+    await expect.poll(async () => (await deliveries())[0]?.attempts).toBe(1)
+    const [first] = await deliveries()
+    expect(first).toMatchObject({ status: 'pending', last_attempt: { status_code: 500, error: 'status' } })
+    // Only people see what a receiver answers.
+    expect(first?.last_attempt?.response).toBe(null)
+    for (const [index, wait_ms] of [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS].entries()) {
+      const [delivery] = await deliveries()
+      const planned_ms =
+        Date.parse(delivery?.next_attempt_at ?? '') - Date.parse(delivery?.last_attempt?.at ?? '')
+      expect(planned_ms / wait_ms).toBeGreaterThan(0.89)
+      expect(planned_ms / wait_ms).toBeLessThan(1.11)
+      passed_ms += wait_ms * 1.2
+      await expect.poll(async () => (await deliveries())[0]?.attempts).toBe(index + 2)
+    }
+    receiver.answer = (res) => res.writeHead(204).end()
+    passed_ms += 6 * HOUR_MS
+    await expect.poll(async () => (await deliveries())[0]?.status).toBe('succeeded')
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
+    expect((await webhook()).failing_since).toBe(null)
+  })
+
+  it('waits as long as Retry-After asks for, and so does everything else', async () => {
+    receiver.answer = (res) => res.writeHead(429, { 'retry-after': '3600' }).end()
+    await send(3)
+    await expect.poll(async () => (await webhook()).next_attempt_at).not.toBe(null)
+    const wait_ms = Date.parse((await webhook()).next_attempt_at ?? '') - now()
+    expect(wait_ms).toBeGreaterThan(HOUR_MS - MINUTE_MS)
+    const before = receiver.received.length
+    receiver.answer = (res) => res.writeHead(204).end()
+    passed_ms += 30 * MINUTE_MS
+    await send()
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(4)
+    expect(receiver.received).toHaveLength(before)
+    passed_ms += 45 * MINUTE_MS
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
+    expect(new Set(receiver.received.map(({ data }) => data.id)).size).toBe(4)
+  })
+
+  it('is given up after ten attempts if others are accepted, and can be sent again', async () => {
+    receiver.answer = (res, { data }) => res.writeHead(data.custom_variables ? 500 : 204).end()
+    await workspace.client.createEvent({ body: { ...event, custom_variables: { bad: true } } })
+    for (let attempts = 1; attempts < 10; attempts += 1) {
+      await expect.poll(async () => (await deliveries()).at(-1)?.attempts).toBe(attempts)
+      passed_ms += 27 * HOUR_MS
+      await send()
+    }
+    await expect.poll(async () => (await deliveries()).at(-1)?.status).toBe('failed')
+    const failed = await workspace.client.listWebhookDeliveries({ path, query: { status: 'failed' } })
+    const [{ delivery_id = '' } = {}] = failed.data?.data ?? []
+    receiver.answer = (res) => res.writeHead(204).end()
+    await workspace.client.resendWebhookDelivery({ path: { ...path, delivery_id } })
+    await expect.poll(async () => (await deliveries()).at(-1)?.status).toBe('succeeded')
+    expect((await webhook()).enabled).toBe(true)
+  })
+})
+
+describe('a receiver that is down', () => {
+  it('gets everything after a day, each message once', async () => {
+    receiver.answer = (res) => res.destroy()
+    await send(30)
+    await expect.poll(async () => (await webhook()).next_attempt_at).not.toBe(null)
+    passed_ms += DAY_MS
+    await send(30)
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(60)
+    receiver.received.length = 0
+    receiver.answer = (res) => res.writeHead(204).end()
+    passed_ms += HOUR_MS
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
+    const ids = receiver.received.map(({ data }) => data.id)
+    expect(new Set(ids).size).toBe(60)
+    expect(ids).toHaveLength(60)
+  })
+
+  it('is disabled after five days, and told what it has missed once it is enabled', async () => {
+    receiver.answer = (res) => res.writeHead(503).end()
+    await send(2)
+    await expect.poll(async () => (await webhook()).failing_since).not.toBe(null)
+    for (let days = 0; days < 6; days += 1) {
+      const before = receiver.received.length
+      passed_ms += DAY_MS
+      await expect
+        .poll(async () => receiver.received.length > before || !(await webhook()).enabled)
+        .toBe(true)
+    }
+    await expect.poll(async () => (await webhook()).disabled_reason).toBe('failing')
+    await send(2)
+    receiver.answer = (res) => res.writeHead(204).end()
+    receiver.received.length = 0
+    await workspace.client.updateWebhook({ path, body: { enabled: true } })
+    const received = await receiver.has(4)
+    expect(new Set(received.map(({ data }) => data.id)).size).toBe(4)
+  })
+
+  it('that answers 410 is disabled at once, and can go on from now', async () => {
+    receiver.answer = (res) => res.writeHead(410).end()
+    await send()
+    await expect.poll(async () => (await webhook()).disabled_reason).toBe('gone')
+    await send(3)
+    receiver.answer = (res) => res.writeHead(204).end()
+    receiver.received.length = 0
+    await workspace.client.updateWebhook({ path, body: { enabled: true, skip_missed: true } })
+    passed_ms += 1_000
+    const { data } = await workspace.client.createEvent({ body: event })
+    await receiver.has(1)
+    expect(receiver.received.map(({ data }) => data.id)).toEqual([data?.id])
+  })
+})
+
+describe('what happened', () => {
+  it('is told again from an instant, with the same webhook-ids', async () => {
+    await send(5)
+    await receiver.has(5)
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
+    await workspace.client.replayWebhook({ path, body: { from: '2026-01-01T00:00:00Z' } })
+    const received = await receiver.has(10)
+    expect(new Set(received.map(({ id }) => id)).size).toBe(5)
+  })
+
+  it('and was removed by retention is reported as skipped', async () => {
+    receiver.answer = (res) => res.writeHead(503).end()
+    await send()
+    await workspace.client.updateWebhook({ path, body: { enabled: false } })
+    await setRetention(3)
+    await send(2)
+    passed_ms += 2.5 * DAY_MS
+    await expect.poll(async () => (await webhook()).is_lagging).toBe(true)
+    passed_ms += 2 * DAY_MS
+    // It looks at once, and not within the next minute.
+    await setRetention(2)
+    await expect.poll(async () => (await workspace.client.listEvents()).data?.data).toEqual([])
+    receiver.answer = (res) => res.writeHead(204).end()
+    await workspace.client.updateWebhook({ path, body: { enabled: true } })
+    const [skipped] = await receiver.has(1, 'webhook.skipped')
+    const { from, to } = skipped?.data ?? {}
+    expect(Date.parse(String(to)) - Date.parse(String(from))).toBeGreaterThan(0)
+  })
+})
+
+/** Of the journey: only people set that of a workspace. */
+async function setRetention(retention_days: number) {
+  const { journey_id } = workspace
+  await workspace.client.updateJourney({ path: { journey_id }, body: { retention_days } })
+}
