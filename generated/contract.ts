@@ -982,6 +982,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/event-definitions/{definition_id}/violations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how events violated a definition
+         * @description Returns how many events did not conform to a definition, per UTC day, and what was wrong with them, most
+         *     frequent first. See [Violations over time](#tag/Event-definitions/Violations-over-time) for what is counted.
+         */
+        get: operations["listDefinitionViolations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/setup/look-up": {
         parameters: {
             query?: never;
@@ -2613,6 +2634,8 @@ export interface components {
             previous_accepted_until: string | null;
             created_at: components["schemas"]["StoredInstant"];
             updated_at: components["schemas"]["StoredInstant"];
+            /** @description How many events of the last 7 UTC days, including the current one, did not conform. Only in lists. */
+            not_conforming?: components["schemas"]["Count"];
         };
         /**
          * Number of a revision
@@ -2779,6 +2802,61 @@ export interface components {
              * @description The `before` of the next page; null if these were the last.
              */
             next_before: number | null;
+        };
+        /**
+         * Violations of a definition
+         * @description The events that did not conform to a definition, counted over some days.
+         */
+        DefinitionViolations: {
+            definition_id: components["schemas"]["DefinitionId"];
+            /** @description How many of them were stored. */
+            stored: components["schemas"]["Count"];
+            /** @description How many of them were rejected. */
+            rejected: components["schemas"]["Count"];
+            /** @description The same per day, earliest first, without gaps. */
+            days: components["schemas"]["DefinitionViolationDay"][];
+            /** @description What was wrong with them, most frequent first; the 200 most frequent kinds. */
+            kinds: components["schemas"]["DefinitionViolationKind"][];
+        };
+        /**
+         * Violations of a definition on a day
+         * @description The events that did not conform to a definition on one UTC day.
+         */
+        DefinitionViolationDay: {
+            /** @description The start of the day. */
+            day: components["schemas"]["StoredInstant"];
+            /** @description How many of them were stored. */
+            stored: components["schemas"]["Count"];
+            /** @description How many of them were rejected. */
+            rejected: components["schemas"]["Count"];
+        };
+        /**
+         * Kind of violation
+         * @description Events with the same violation, sent by the same key and compared with the same revision. An event with several
+         *     violations counts in several kinds, in each once.
+         */
+        DefinitionViolationKind: {
+            /**
+             * @description A violation code, or `other` for all kinds beyond the first 200 of a day. More may be added.
+             * @enum {string}
+             */
+            code: "missing" | "unexpected" | "wrong_type" | "not_in_enum" | "out_of_bounds" | "wrong_format" | "other";
+            /** @description JSON Pointer (RFC 6901) into the event, with `-` for the items of an array; empty with the code `other`. */
+            pointer: string;
+            revision: components["schemas"]["RevisionNumber"];
+            /** @description The key that sent them; null with the code `other`. */
+            key_id: string | null;
+            /**
+             * @description Whether they were stored, with a warning, or rejected.
+             * @enum {string}
+             */
+            outcome: "stored" | "rejected";
+            /** @description How many events. */
+            events: components["schemas"]["Count"];
+            /** @description When the first of them was received. */
+            first_at: components["schemas"]["StoredInstant"];
+            /** @description When the last of them was received. */
+            last_at: components["schemas"]["StoredInstant"];
         };
         /**
          * Events without a definition
@@ -8211,6 +8289,58 @@ export interface operations {
             404: components["responses"]["DeliveryNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["EventRemoved"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDefinitionViolations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many days to count, including the current one.
+                 * @example 2
+                 */
+                days?: number;
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The event definition.
+                 * @example def_01jd3zp2w8d1f4h7k0n3q6s9vy
+                 */
+                definition_id: components["parameters"]["DefinitionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The violations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionViolations"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["DefinitionNotFound"];
+            408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -452,6 +452,13 @@ export const operationPaths = {
    */
   resendWebhookDelivery: ['POST', '/webhooks/{webhook_id}/deliveries/{delivery_id}/resend'],
   /**
+   * List how events violated a definition
+   *
+   * Returns how many events did not conform to a definition, per UTC day, and what was wrong with them, most
+   * frequent first. See [Violations over time](#tag/Event-definitions/Violations-over-time) for what is counted.
+   */
+  listDefinitionViolations: ['GET', '/event-definitions/{definition_id}/violations'],
+  /**
    * Preview what a retention period would remove
    *
    * Returns how many events would be removed if the workspace, or one of its journeys, had this retention period

@@ -45,6 +45,20 @@ export interface CustomerWords {
   workspace_id: string;
 }
 
+export interface DefinitionViolations {
+  code: string;
+  day_ms: number;
+  definition_id: string;
+  events: number;
+  first_ms: number;
+  key_id: string;
+  last_ms: number;
+  pointer: string;
+  rejected: number;
+  revision: number;
+  workspace_id: string;
+}
+
 export interface Erasures {
   completed_ms: number | null;
   customer_id: string;
@@ -250,6 +264,7 @@ export interface DB {
   audit_log: AuditLog;
   customer_words: CustomerWords;
   customers: Customers;
+  definition_violations: DefinitionViolations;
   erasures: Erasures;
   event_definition_revisions: EventDefinitionRevisions;
   event_definitions: EventDefinitions;

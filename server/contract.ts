@@ -19,6 +19,7 @@ import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Tally } from './metrics/tally.ts'
 import type { EventChecks } from './operations/event-checks.ts'
+import type { ViolationTally } from './operations/violation-tally.ts'
 import type { Reading, ReadingDatabase, Transaction } from './storage/database.ts'
 import type { ServedStorage } from './storage/storage.ts'
 import type { CallingKey } from './storage/tables/service-keys.ts'
@@ -54,6 +55,7 @@ export type Context = {
   /** Logs an item of a batch that was rejected and keeps it for inspection. It never waits and never fails. */
   keepRefusal(item: RefusedItem): void
   eventChecks: Pick<EventChecks, 'check'>
+  violationTally: Pick<ViolationTally, 'count' | 'written'>
   /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   webhooks: Pick<Webhooks, 'newSecret' | 'eventMessage' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'>

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { EventChecks } from '../operations/event-checks.ts'
+import { ViolationTally } from '../operations/violation-tally.ts'
 import { checkedDefinitions } from '../storage/tables/event-definitions.ts'
 import { AnswerCompression } from './answers/answer-compression.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
@@ -49,6 +50,7 @@ export class HttpServer {
   readonly #listening: ListeningSockets
   readonly #connections: OpenConnections
   readonly #credentials: Credentials
+  readonly #violationTally: ViolationTally
   #isStopping = false
 
   constructor({ config, patience, ...others }: HttpServerOptions) {
@@ -59,6 +61,11 @@ export class HttpServer {
       now,
       onError: (error) => log.warn({ err: error }, 'could not record when a key was last used'),
       onLookUp: () => metrics.keyLookedUp(),
+    })
+    this.#violationTally = new ViolationTally({
+      db: storage.db,
+      now,
+      onFailure: (error) => log.warn({ err: error }, 'could not count violations of definitions'),
     })
     const app = createApp({
       ...others,
@@ -74,6 +81,7 @@ export class HttpServer {
         pause: setImmediate,
         now,
       }),
+      violationTally: this.#violationTally,
       allowed: config,
       publicUrl,
       trustedProxies: config.trustedProxies,
@@ -124,5 +132,6 @@ export class HttpServer {
   async close(): Promise<void> {
     this.#isStopping = true
     await this.#connections.close()
+    await this.#violationTally.close()
   }
 }

@@ -27,6 +27,7 @@ export type ContextOptions = {
   passwords: Context['passwords']
   attempts: Context['attempts']
   eventChecks: Context['eventChecks']
+  violationTally: Context['violationTally']
   notedReaders: Context['notedReaders']
   webhooks: Context['webhooks']
   /** What the operator permits members to do. */
@@ -117,6 +118,10 @@ export class RequestContext implements Context {
 
   get eventChecks() {
     return this.#options.eventChecks
+  }
+
+  get violationTally() {
+    return this.#options.violationTally
   }
 
   get notedReaders() {

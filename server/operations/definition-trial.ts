@@ -1,7 +1,8 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context } from '../contract.ts'
 import { definitionCheck } from '../domain/definition-check.ts'
-import { comparedValue, type DefinedValue } from '../domain/event-definitions.ts'
+import { comparedValue } from '../domain/event-definitions.ts'
+import { placeOf } from '../domain/violation-places.ts'
 import type { StoredDefinition } from '../storage/tables/event-definitions.ts'
 import { latestEvents } from './latest-events.ts'
 
@@ -44,18 +45,6 @@ export async function definitionTrial(
     by_key: mostFirst(by_key),
     violations: mostFirst([...violations.values()]),
   }
-}
-
-/** Returns the pointer of a violation with `-` for the items of arrays, which count as one place. */
-function placeOf(pointer: string, variables: DefinedValue): string {
-  const [start, top, ...names] = pointer.split('/')
-  let defined: DefinedValue | undefined = variables
-  const places = names.map((name) => {
-    const isItem: boolean = defined?.items !== undefined && /^[0-9]+$/.test(name)
-    defined = isItem ? defined?.items : defined?.properties?.[name]
-    return isItem ? '-' : name
-  })
-  return [start, top, ...places].join('/')
 }
 
 function mostFirst<Counted extends { events: number }>(counted: Counted[]): Counted[] {

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import { definitionCheck, meantText } from '../domain/definition-check.ts'
-import { comparedValue } from '../domain/event-definitions.ts'
+import { comparedValue, type DefinedValue } from '../domain/event-definitions.ts'
 import { NameIndex } from '../domain/name-index.ts'
 import type { DefinitionRejection } from '../storage/events/event-store.ts'
 import type { CheckedDefinition, CheckedDefinitions } from '../storage/tables/event-definitions.ts'
@@ -13,6 +13,8 @@ type Sent = Pick<EventCreation, 'event_id' | 'custom_variables'>
 export type CheckedEvent = {
   /** At least one. */
   violations: Violation[]
+  /** What it was compared with; undefined if its name has no definition. */
+  definition?: { definition_id: string; revision: number; variables: DefinedValue }
   /** Why it is rejected if its message is not known; undefined if it is stored, with warnings. */
   breaks?: DefinitionRejection
 }
@@ -126,7 +128,7 @@ export class EventChecks {
 
 const NONE: readonly undefined[] = []
 
-type Check = (value: unknown) => Violation[]
+type Check = { variables: DefinedValue; violationsOf: (value: unknown) => Violation[] }
 
 /** A definition whose JSON is parsed when it is first needed. */
 type DefinitionUse = { definition: CheckedDefinition; newest?: Check; before?: Check }
@@ -157,14 +159,16 @@ class WorkspaceCheck {
   of({ event_id, custom_variables }: Sent, now_ms: number): CheckedEvent | undefined {
     const use = this.#definitions.get(event_id)
     if (!use) return this.#ofUnknown(event_id)
-    const { mode, variables } = use.definition
+    const { definition_id, revision, mode } = use.definition
     if (mode === 'off') return undefined
     const value = comparedValue(custom_variables)
-    use.newest ??= checkOf(variables)
-    const violations = use.newest(value)
+    use.newest ??= checkOf(use.definition.variables)
+    const { variables, violationsOf } = use.newest
+    const violations = violationsOf(value)
     if (violations.length === 0) return undefined
     const isAccepted = mode === 'warn' || isAsBefore(use, value, now_ms)
-    return isAccepted ? { violations } : { violations, breaks: 'event_not_as_defined' }
+    const checked = { violations, definition: { definition_id, revision, variables } }
+    return isAccepted ? checked : { ...checked, breaks: 'event_not_as_defined' }
   }
 
   #ofUnknown(event_id: string): CheckedEvent | undefined {
@@ -192,9 +196,10 @@ function isAsBefore(use: DefinitionUse, value: unknown, now_ms: number): boolean
   const { previous } = use.definition
   if (!previous || previous.until_ms <= now_ms) return false
   use.before ??= checkOf(previous.variables)
-  return use.before(value).length === 0
+  return use.before.violationsOf(value).length === 0
 }
 
-function checkOf(variables: string): Check {
-  return definitionCheck(JSON.parse(variables))
+function checkOf(json: string): Check {
+  const variables: DefinedValue = JSON.parse(json)
+  return { variables, violationsOf: definitionCheck(variables) }
 }

@@ -17,9 +17,11 @@ import {
   defineEvent as insert,
   removeDefinition,
 } from '../storage/tables/audited-definitions.ts'
+import { countNotConforming } from '../storage/tables/definition-violations.ts'
 import * as definitions from '../storage/tables/event-definitions.ts'
 import { authorOf } from './author.ts'
 import { definitionTrial } from './definition-trial.ts'
+import { firstDay } from './violation-tally.ts'
 
 type StoredDefinition = definitions.StoredDefinition
 type Update = components['schemas']['EventDefinitionUpdate']
@@ -32,14 +34,22 @@ const REVISIONS = 1_000
 /** Revisions per page: as many as fit into 1 MiB at their maximum size, with their differences. */
 const PAGE_REVISIONS = 20
 
+/** Days over which lists count events that do not conform, including the current one. */
+const SUMMED_DAYS = 7
+
 /** Differences that a reply lists. */
 const LISTED_DIFFERENCES = 100
 
 export const listEventDefinitions: Operation<'listEventDefinitions'> = async (request, context) => {
   const { workspaceId, query } = request
   const db = context.storage.lists(context.reading)
-  const page = await definitions.newestDefinitions(db, workspaceId, query, pageOf(query, 'def'))
-  return { status: 200, body: pageBody(page) }
+  const { rows, next } = await definitions.newestDefinitions(db, workspaceId, query, pageOf(query, 'def'))
+  const from_ms = firstDay(context.now(), SUMMED_DAYS)
+  const ids = rows.map(({ definition_id }) => definition_id)
+  await context.violationTally.written()
+  const events = await countNotConforming(db, workspaceId, ids, from_ms)
+  const counted = rows.map((row) => ({ ...row, not_conforming: events.get(row.definition_id) ?? 0 }))
+  return { status: 200, body: pageBody({ rows: counted, next }) }
 }
 
 export const getEventDefinition: Operation<'getEventDefinition'> = async (

@@ -3,6 +3,7 @@ import * as activity from './activity.ts'
 import * as auditLog from './audit-log.ts'
 import * as customerExport from './customer-export.ts'
 import * as customers from './customers.ts'
+import * as definitionViolations from './definition-violations.ts'
 import * as erasures from './erasures.ts'
 import * as eventDefinitions from './event-definitions.ts'
 import * as events from './events.ts'
@@ -29,6 +30,7 @@ export const allOperations: Operations = {
   ...auditLog,
   ...customerExport,
   ...customers,
+  ...definitionViolations,
   ...erasures,
   ...eventDefinitions,
   ...events,

@@ -40,6 +40,7 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body,
         storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
       )
   if (!outcome) throw new Error('the store returned no outcome')
+  if (checked && !query.dry_run) countViolations(workspaceId, checked, outcome, context)
   if (outcome.status === 'rejected') {
     refundRate(1)
     const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)
@@ -75,12 +76,14 @@ export const createEvents: Operation<'createEvents'> = async ({ workspaceId, bod
   const shortened = new ShortenedLists()
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
+    const found = checked[index]
+    if (found && !query.dry_run) countViolations(workspaceId, found, outcome, context)
     if (outcome.status === 'rejected') {
       const { code } = outcome
-      const faults = faultsOf(code, checked[index])
+      const faults = faultsOf(code, found)
       keepRefusal({ code, status: problems[code].status, faults, item: index, sent: events[index] ?? {} })
     }
-    const listed = shortened.of(checked[index])
+    const listed = shortened.of(found)
     return resultOf(outcome, events[index], { checked: listed, isDiscreet })
   })
   if (count.rejected > 0) refundRate(count.rejected)
@@ -94,6 +97,18 @@ async function checkedEvents(
   { eventChecks, caller }: Context,
 ) {
   return await eventChecks.check(workspaceId, definitionChangesOf(caller), events)
+}
+
+/** Counts an event that does not conform, if it was stored now or rejected for that. */
+function countViolations(
+  workspaceId: string,
+  checked: CheckedEvent,
+  outcome: EventOutcome,
+  { violationTally, caller }: Context,
+) {
+  const rejected = outcome.status === 'rejected'
+  if (outcome.status === 'duplicate' || (rejected && outcome.code !== checked.breaks)) return
+  violationTally.count(workspaceId, { checked, key_id: keyIdOf(caller) ?? '', rejected })
 }
 
 /** Returns the faults of a rejected event that are listed: those for which it was rejected. */

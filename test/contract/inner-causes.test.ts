@@ -128,6 +128,7 @@ describe.each([
       'erasures',
       'event_definitions',
       'webhooks',
+      'definition_violations',
     ],
   ],
   ['a page', ['person'], TABLES_OF_PAGES],

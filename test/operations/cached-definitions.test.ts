@@ -25,7 +25,13 @@ function newChecks({ cachedBytes }: { cachedBytes?: number } = {}) {
     ...(cachedBytes && { cachedBytes }),
   })
   const define = (workspaceId: string, changes: number, ...names: string[]) => {
-    const definitions = names.map((event_id) => ({ event_id, mode: 'warn' as const, variables: REQUIRED }))
+    const definitions = names.map((event_id) => ({
+      definition_id: `def_${event_id}`,
+      event_id,
+      revision: 1,
+      mode: 'warn' as const,
+      variables: REQUIRED,
+    }))
     stored.set(workspaceId, { changes, unknown_events: 'allow', definitions })
   }
   /** Sends an event that is not as a definition says. @returns whether it was checked */
@@ -103,7 +109,9 @@ describe('the cache of definitions', () => {
       load: async () => ({
         changes: 1,
         unknown_events: 'allow',
-        definitions: [{ event_id: 'signed_up', mode: 'warn', variables }],
+        definitions: [
+          { definition_id: 'def_1', event_id: 'signed_up', revision: 1, mode: 'warn', variables },
+        ],
       }),
       pause: async () => {
         pauses += 1

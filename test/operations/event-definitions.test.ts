@@ -33,9 +33,10 @@ describe('a definition', () => {
     expect(data?.definition).toMatchObject({ ...body, revision: 1, previous_accepted_until: null })
     const read = await client.getEventDefinition({ path: { definition_id } })
     expect(read.data).toEqual(data?.definition)
-    expect((await client.listEventDefinitions()).data).toEqual({ data: [read.data], next_cursor: null })
+    const listed = { ...read.data, not_conforming: 0 }
+    expect((await client.listEventDefinitions()).data).toEqual({ data: [listed], next_cursor: null })
     const named = await client.listEventDefinitions({ query: { event_id: 'plan_chosen' } })
-    expect(named.data?.data).toEqual([read.data])
+    expect(named.data?.data).toEqual([listed])
     expect((await client.listEventDefinitions({ query: { event_id: 'Plan_chosen' } })).data?.data).toEqual([])
   })
 

@@ -183,6 +183,11 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     async ({ client }, { workspace }) =>
       code(client.removeEventDefinition({ path: await defined(workspace) })),
   ],
+  listDefinitionViolations: [
+    'definition_not_found',
+    async ({ client }, { workspace }) =>
+      code(client.listDefinitionViolations({ path: await defined(workspace) })),
+  ],
   listEventDefinitionRevisions: [
     'definition_not_found',
     async ({ client }, { workspace }) =>

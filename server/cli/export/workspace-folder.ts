@@ -38,7 +38,9 @@ export async function writeJourneys(client: Client, folder: string, signal: Abor
   }
   // In order of creation.
   write(folder, 'enrolments', enrolments.reverse())
-  write(folder, 'definitions', definitions.reverse())
+  // Without counts.
+  const defined = definitions.map(({ not_conforming: _, ...definition }) => definition)
+  write(folder, 'definitions', defined.reverse())
   write(folder, 'journeys', journeys.reverse())
 }
 

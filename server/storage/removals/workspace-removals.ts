@@ -14,6 +14,7 @@ const AT_ONCE = ['members', 'invitations', 'setup_links', 'service_keys', 'remov
 const BEHIND = [
   'customer_words',
   'erasures',
+  'definition_violations',
   'event_definition_revisions',
   'event_definitions',
   'webhook_windows',

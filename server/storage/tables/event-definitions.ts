@@ -92,13 +92,13 @@ async function insertRevision(db: Transaction<DB>, workspace_id: string, definit
     .execute()
 }
 
-/** Deletes a definition and its revisions. */
+/** Deletes a definition, its revisions and its violations. */
 export async function deleteDefinition(
   db: Transaction<DB>,
   workspaceId: string,
   definitionId: string,
 ): Promise<void> {
-  for (const table of ['event_definition_revisions', 'event_definitions'] as const) {
+  for (const table of ['definition_violations', 'event_definition_revisions', 'event_definitions'] as const) {
     await db
       .deleteFrom(table)
       .where('workspace_id', '=', workspaceId)
@@ -160,7 +160,7 @@ export type CheckedDefinitions = {
 }
 
 /** The current definition of a name. `variables` are JSON. */
-export type CheckedDefinition = Pick<EventDefinition, 'event_id' | 'mode'> & {
+export type CheckedDefinition = Pick<EventDefinition, 'definition_id' | 'event_id' | 'revision' | 'mode'> & {
   variables: string
   /** The revision before, if it is accepted too until some time. */
   previous?: { variables: string; until_ms: number }
@@ -181,14 +181,20 @@ export async function checkedDefinitions(db: Kysely<DB>, workspaceId: string): P
         .on('before.revision', '=', sql`event_definitions.revision - 1`)
         .on('event_definitions.previous_until_ms', 'is not', null),
     )
-    .select(['event_definitions.event_id', 'event_definitions.mode', 'event_definitions.previous_until_ms'])
+    .select([
+      'event_definitions.definition_id',
+      'event_definitions.event_id',
+      'event_definitions.revision',
+      'event_definitions.mode',
+      'event_definitions.previous_until_ms',
+    ])
     .select(['event_definition_revisions.variables', 'before.variables as before'])
     .execute()
   return {
     changes: definition_changes,
     unknown_events: unknown_events as CheckedDefinitions['unknown_events'],
-    definitions: rows.map(({ event_id, mode, variables, before, previous_until_ms }) => ({
-      event_id,
+    definitions: rows.map(({ mode, variables, before, previous_until_ms, ...row }) => ({
+      ...row,
       mode: mode as CheckedDefinition['mode'],
       variables,
       ...(before !== null &&

@@ -22,6 +22,16 @@ export const sharedKeys = {
   webhooks: ['workspace_id', 'webhook_id'],
   webhook_windows: ['workspace_id', 'customer_id', 'webhook_id', 'journey_id'],
   webhook_deliveries: ['workspace_id', 'webhook_id', 'delivery_id'],
+  definition_violations: [
+    'workspace_id',
+    'definition_id',
+    'code',
+    'day_ms',
+    'revision',
+    'pointer',
+    'key_id',
+    'rejected',
+  ],
 } as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
 
 export type SharedTable = keyof typeof sharedKeys

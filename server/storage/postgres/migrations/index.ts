@@ -19,5 +19,6 @@ export const migrations: Migrations = {
   '0015-protected-customers': () => import('./0015-protected-customers.ts'),
   '0016-partition-functions': () => import('./0016-partition-functions.ts'),
   '0017-event-definitions': () => import('./0017-event-definitions.ts'),
+  '0018-definition-violations': () => import('./0018-definition-violations.ts'),
   '0019-webhooks': () => import('./0019-webhooks.ts'),
 }

@@ -22,5 +22,6 @@ export const migrations: Migrations = {
   '0018-kept-ids': () => import('./0018-kept-ids.ts'),
   '0019-protected-customers': () => import('./0019-protected-customers.ts'),
   '0020-event-definitions': () => import('./0020-event-definitions.ts'),
+  '0021-definition-violations': () => import('./0021-definition-violations.ts'),
   '0022-webhooks': () => import('./0022-webhooks.ts'),
 }
