@@ -2270,6 +2270,8 @@ export interface components {
              *     were recorded.
              */
             key_id: string | null;
+            /** @description How the event differs from its definition in force now; only with `warnings=true`, and only if it does. */
+            warnings?: components["schemas"]["EventWarnings"];
         };
         /**
          * Line of an export of events
@@ -5677,6 +5679,12 @@ export interface operations {
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description True to compare the events with the definitions in force now: those that do not conform have `warnings`. An
+                 *     event can have others than its sender got, because definitions change. Small pages are faster.
+                 * @example true
+                 */
+                warnings?: boolean;
             };
             header?: {
                 /**

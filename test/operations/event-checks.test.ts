@@ -109,6 +109,29 @@ describe('an event whose name is defined', () => {
     expect(stored.data?.data[0]?.custom_variables).toEqual(custom_variables ?? null)
   })
 
+  it('is listed with what is wrong by the definition in force now, if that is asked for', async ({
+    client,
+    event,
+    owner,
+  }) => {
+    await client.createEvent({ body: { ...event, custom_variables: { plan: 'team', seats: 0 } } })
+    await client.createEvent({ body: { ...event, custom_variables: '{"plan":"team"}' } })
+    const listed = async (caller: Pick<Client, 'listEvents'>, query = { warnings: true }) =>
+      (await caller.listEvents({ query })).data?.data.map(({ warnings }) => warnings)
+    expect(await listed(client)).toEqual([undefined, undefined])
+    const definition_id = await define(client, 'enforce')
+    const person = owner.client()
+    expect(await listed(client)).toEqual([undefined, [NO_SEATS]])
+    expect(await listed(person)).toEqual([undefined, [NO_SEATS]])
+    expect(await listed(client, { warnings: false })).toEqual([undefined, undefined])
+    const path = { definition_id }
+    await client.updateEventDefinition({
+      path,
+      body: { variables: { type: 'object' }, confirm_breaking: true },
+    })
+    expect(await listed(person)).toEqual([undefined, undefined])
+  })
+
   it('is refused only after what the sender must correct first', async ({ client, event }) => {
     await define(client, 'enforce')
     const codes = async (body: Event) => (await repliesOf(client, body)).map(([code]) => code)

@@ -63,6 +63,16 @@ export async function noteDefinitionChange(db: Transaction<DB>, workspaceId: str
     .execute()
 }
 
+/** Returns how often what a workspace's events are checked by was changed. */
+export async function definitionChanges(db: Kysely<DB>, workspaceId: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('workspaces')
+    .select('definition_changes')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  return row?.definition_changes
+}
+
 /** Sets customer protection: publishable keys can neither rename customers nor learn who is one. */
 export async function updateProtection(
   db: Transaction<DB>,
