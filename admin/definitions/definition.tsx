@@ -25,6 +25,7 @@ import { ModeBadge, modes } from './mode.tsx'
 import { useObserved } from './observed.ts'
 import { RevisionList } from './revision-list.tsx'
 import { Trial } from './trial.tsx'
+import { Violations } from './violations.tsx'
 
 type Definition = Schemas['EventDefinition']
 
@@ -89,6 +90,7 @@ function DefinitionPage({ definition }: { definition: Definition }) {
               </Title>
               <FieldTable variables={definition.variables} observed={observed} />
             </section>
+            <Violations definition_id={definition.definition_id} />
             {canChange && <Conformance definition={definition} />}
             <RevisionList definition_id={definition.definition_id} />
           </>
@@ -99,7 +101,7 @@ function DefinitionPage({ definition }: { definition: Definition }) {
 }
 
 function Facts({ definition }: { definition: Definition }) {
-  const { workspace_id } = useMembership()
+  const { workspace_id, canChange } = useMembership()
   const { definition_id, event_id, mode, revision, previous_accepted_until, updated_at } = definition
   return (
     <Stack component="dl" gap="xs" m={0}>
@@ -114,7 +116,7 @@ function Facts({ definition }: { definition: Definition }) {
         {previous_accepted_until && new Date(previous_accepted_until) > new Date() && (
           <>
             . Events that conform to revision {countText(revision - 1)} are accepted until{' '}
-            <Instant at={previous_accepted_until} />.
+            <Instant at={previous_accepted_until} />. {canChange && <Ending definition={definition} />}
           </>
         )}
       </Fact>
@@ -155,6 +157,50 @@ function Conformance({ definition: { definition_id, mode, updated_at } }: { defi
       {!data && !error && <Loading lines={1} />}
       <ProblemAlert error={error} onRetry={() => refetch()} />
     </section>
+  )
+}
+
+/** Ends the time in which the revision before is accepted too. */
+function Ending({ definition: { definition_id, revision, mode } }: { definition: Definition }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const [isAsking, setIsAsking] = useState(false)
+  const key = useWorkspaceKey('definitions', definition_id)
+  const ending = useMutation({
+    mutationFn: () => {
+      return taken(
+        cairn.updateEventDefinition({ path: { definition_id }, body: { previous_accepted_until: null } }),
+      )
+    },
+    onSuccess: async () => {
+      setIsAsking(false)
+      await queryClient.invalidateQueries({ queryKey: key })
+      void notify('Only the newest revision is accepted now.')
+    },
+  })
+  const before = `revision ${countText(revision - 1)}`
+  return (
+    <>
+      <Button variant="default" size="compact-sm" onClick={() => setIsAsking(true)}>
+        End now…
+      </Button>
+      <ConfirmDialog
+        opened={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Stop accepting ${before}?`}
+        confirmLabel="End now"
+        pending={ending.isPending}
+        error={ending.error}
+        onConfirm={() => ending.mutate()}
+      >
+        <Text size="sm">
+          New events that conform only to {before}{' '}
+          {mode === 'enforce'
+            ? 'are rejected from now on.'
+            : 'are not affected while the mode is not Enforce.'}
+        </Text>
+      </ConfirmDialog>
+    </>
   )
 }
 

@@ -102,6 +102,9 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
             <Table.Th visibleFrom="sm" w={120} ta="right">
               Last 7 days
             </Table.Th>
+            <Table.Th visibleFrom="md" w={120} ta="right">
+              Violations
+            </Table.Th>
             <Table.Th visibleFrom="md" w={165}>
               Last received
             </Table.Th>
@@ -120,9 +123,15 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
                   <State entry={entry} />
                   <span>{countOf(entry.received, 'event')} in 7 days</span>
                 </Group>
+                <Box hiddenFrom="md" fz="sm">
+                  <ViolationCount entry={entry} noun />
+                </Box>
               </Table.Td>
               <Table.Td visibleFrom="sm" ta="right">
                 {countText(entry.received)}
+              </Table.Td>
+              <Table.Td visibleFrom="md" ta="right">
+                <ViolationCount entry={entry} />
               </Table.Td>
               <Table.Td visibleFrom="md">
                 {entry.lastAt ? <Instant at={entry.lastAt} relative /> : 'Not in 7 days'}
@@ -164,6 +173,30 @@ function State({ entry: { definition } }: { entry: CatalogueEntry }) {
         revision {countText(definition.revision)}
       </Text>
     </Group>
+  )
+}
+
+/** How many events of the last 7 days violated the definition; nothing if none did. */
+function ViolationCount({
+  entry: { event_id, definition },
+  noun = false,
+}: {
+  entry: CatalogueEntry
+  /** Whether it is outside of its column. */
+  noun?: boolean
+}) {
+  const { workspace_id } = useMembership()
+  const { definition_id, not_conforming = 0 } = definition ?? {}
+  if (not_conforming === 0) return null
+  return (
+    <Anchor
+      component={Link}
+      inherit
+      to={`/w/${workspace_id}/events/definitions/${definition_id}#violations-heading`}
+      aria-label={`${countOf(not_conforming, 'violation')} of ${event_id}`}
+    >
+      {noun ? countOf(not_conforming, 'violation') : countText(not_conforming)}
+    </Anchor>
   )
 }
 

@@ -1,6 +1,17 @@
 import '@mantine/core/styles/Drawer.css'
-import { ActionIcon, Anchor, Drawer, Group, SimpleGrid, Stack, Text, Tooltip } from '@mantine/core'
-import { IconChevronDown, IconChevronUp, IconFilter } from '@tabler/icons-react'
+import {
+  ActionIcon,
+  Alert,
+  Anchor,
+  Drawer,
+  Group,
+  List,
+  SimpleGrid,
+  Stack,
+  Text,
+  Tooltip,
+} from '@mantine/core'
+import { IconAlertTriangle, IconChevronDown, IconChevronUp, IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useEffect } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
@@ -149,7 +160,7 @@ function EventFacts({
   onFilter: FilterBy
 }) {
   const { workspace_id } = useMembership()
-  const { event_id, journey_id, customer_id, custom_variables } = event
+  const { event_id, journey_id, customer_id, custom_variables, warnings } = event
   return (
     <Stack gap="md">
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
@@ -210,12 +221,14 @@ function EventFacts({
         <Text size="xs" c="dimmed">
           Custom variables
         </Text>
+        {warnings && <Warnings warnings={warnings} />}
         {custom_variables === null ? (
           <Text size="sm">None</Text>
         ) : (
           <JsonTree
             value={custom_variables}
             label="Copy variables"
+            note={(pointer) => <Note texts={detailsAt(warnings, pointer)} />}
             action={(name, value) => (
               <FilterButton
                 label={`Filter by this ${name}`}
@@ -227,6 +240,45 @@ function EventFacts({
       </Stack>
     </Stack>
   )
+}
+
+/** How an event differs from its definition in force now. */
+function Warnings({ warnings }: { warnings: Schemas['EventWarnings'] }) {
+  return (
+    <Alert color="yellow" p="xs" title="Does not conform to its current definition">
+      <List size="sm">
+        {warnings.map(({ code, pointer, detail }) => (
+          <List.Item key={`${code} ${pointer}`} style={{ overflowWrap: 'anywhere' }}>
+            <Text span inherit ff="monospace">
+              <bdi>{nameOf(pointer)}</bdi>
+            </Text>{' '}
+            {detail}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+/** The name of a field, such as `address.city` or `tags.0`. */
+function nameOf(pointer: string): string {
+  const [, top = '', ...names] = pointer.split('/')
+  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.') || top
+}
+
+/** What is wrong with the value at a place in `custom_variables`. */
+function detailsAt(warnings: Schemas['EventWarnings'] | undefined, pointer: string): string[] {
+  const at = `/custom_variables${pointer}`
+  return (warnings ?? []).flatMap((warning) => (warning.pointer === at ? warning.detail : []))
+}
+
+function Note({ texts }: { texts: readonly string[] }) {
+  return texts.map((text) => (
+    <Group key={text} className="event-warning" gap={4} wrap="nowrap" ff="text" fz="xs">
+      <IconAlertTriangle size={13} aria-hidden style={{ flexShrink: 0 }} />
+      <span>{text}</span>
+    </Group>
+  ))
 }
 
 function SendingKey({ key_id, onFilter }: { key_id: string; onFilter: FilterBy }) {

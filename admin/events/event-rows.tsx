@@ -1,4 +1,5 @@
 import { Box, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { millisecondsText, shortDayText } from '../parts/instants/instant-text.ts'
@@ -111,6 +112,7 @@ function EventRow({
         <Text span inherit {...(!step && { ff: 'monospace' as const })} fw={600} title={event.event_id}>
           <bdi>{step ?? event.event_id}</bdi>
         </Text>
+        {event.warnings && <WarningMark />}
         <Box hiddenFrom="sm" fz="xs" style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
           <bdi>{customer}</bdi>
         </Box>
@@ -128,6 +130,16 @@ function EventRow({
         <bdi>{variables}</bdi>
       </Table.Td>
     </Table.Tr>
+  )
+}
+
+/** Marks an event that does not conform to its definition. */
+function WarningMark() {
+  const label = 'Does not conform to its definition'
+  return (
+    <span role="img" aria-label={label} title={label} className="event-warning">
+      <IconAlertTriangle size={14} aria-hidden />
+    </span>
   )
 }
 

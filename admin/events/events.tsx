@@ -62,7 +62,10 @@ export function EventsScreen() {
   const query = { ...within, ...given({ journey_id, event_id, customer_id, key_id }) }
   const events = usePages(
     useWorkspaceKey('events', 'list', query),
-    (cursor, signal) => taken(cairn.listEvents({ query: { ...query, ...(cursor && { cursor }) }, signal })),
+    (cursor, signal) => {
+      const asked = { ...query, warnings: true, ...(cursor && { cursor }) }
+      return taken(cairn.listEvents({ query: asked, signal }))
+    },
     // `useLive` adds new events without moving the list.
     { refetchOnWindowFocus: false, refetchOnReconnect: false },
   )
@@ -71,7 +74,7 @@ export function EventsScreen() {
   const [readings, setReadings] = useState(0)
   const live = useLive(cairn, {
     key: JSON.stringify([query, readings]),
-    query,
+    query: { ...query, warnings: true },
     listed: events.data && listedOf(events.items, events.hasNextPage),
     isOn: !isEnding && !events.isPlaceholderData,
   })
@@ -354,7 +357,7 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   const other = useQuery({
     queryKey: useWorkspaceKey('events', 'one', openedId),
     queryFn: async ({ signal }) =>
-      (await taken(cairn.listEvents({ query: { id: openedId }, signal }))).data[0] ?? null,
+      (await taken(cairn.listEvents({ query: { id: openedId, warnings: true }, signal }))).data[0] ?? null,
     enabled: openedId !== '' && !inList,
     staleTime: Number.POSITIVE_INFINITY,
   })

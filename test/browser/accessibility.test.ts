@@ -16,7 +16,7 @@ import { startChildServer } from '../fixtures/child-server.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectScreen, inspectState, openAdministration } from './administration.ts'
+import { hasFocus, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { expectLayersUncovered, inspectLayers } from './layers.ts'
 import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
@@ -104,6 +104,14 @@ beforeAll(async () => {
   await administration.updateEventDefinition({
     path: { definition_id },
     body: { variables: { ...variables, required: ['plan', 'seats'] }, confirm_breaking: true },
+  })
+  await client.createEvent({
+    body: {
+      journey_id,
+      customer_id,
+      event_id: 'signed_up',
+      custom_variables: { plan: 'pro', [longWord]: ['nowhere'], address: { city: 5 } },
+    },
   })
   const { data: invitation } = await administration.createInvitation({
     body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
@@ -332,7 +340,7 @@ const screens: Screen[] = [
     open: (options) =>
       inWorkspace(
         `customers/${customer_id}`,
-        (page) => page.getByRole('button', { name: /Signed up/ }),
+        (page) => page.getByRole('button', { name: /Signed up/ }).first(),
         options,
       ),
     measured: 'before a chart',
@@ -653,19 +661,6 @@ describe('Every screen', () => {
     await navigation.waitFor({ state: 'hidden' })
   })
 })
-
-/** Presses Tab until the element has the focus. */
-async function tabTo(page: Page, element: Locator) {
-  for (let presses = 0; presses < 50; presses++) {
-    if (await hasFocus(element)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not lead to ${element}`)
-}
-
-function hasFocus(element: Locator): Promise<boolean> {
-  return element.evaluate((element) => element === document.activeElement)
-}
 
 describe('The keyboard alone', () => {
   it('skips the navigation', async () => {

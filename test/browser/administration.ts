@@ -2,6 +2,7 @@ import type {
   BrowserContext,
   BrowserContextOptions,
   ConsoleMessage,
+  Locator,
   Page,
   Request,
   Response,
@@ -211,4 +212,17 @@ async function keepScreenshot(page: Page, name: string): Promise<void> {
   await settled(page)
   await page.screenshot({ path: `dist/screenshots/admin-${name}-${width}-${scheme}.png` })
   if (height > viewport.height) await page.setViewportSize(viewport)
+}
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  for (let presses = 0; presses < 50; presses++) {
+    if (await hasFocus(element)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not lead to ${element}`)
+}
+
+export function hasFocus(element: Locator): Promise<boolean> {
+  return element.evaluate((element) => element === document.activeElement)
 }

@@ -1,13 +1,13 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { definedValue, draftOf } from '../../admin/definitions/value-draft.ts'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { inspectState, openAdministration, tabTo } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -62,7 +62,7 @@ describe('A definition', () => {
     const page = await open('events/definitions')
     await expect
       .poll(() => rows(page, 'Event names'))
-      .toMatchObject([['plan_chosen', '2', expect.any(String), 'Not defined', 'Define']])
+      .toMatchObject([['plan_chosen', '2', '', expect.any(String), 'Not defined', 'Define']])
     await page.getByRole('link', { name: 'Define plan_chosen' }).click()
     expect(await page.getByRole('textbox', { name: 'event_id' }).inputValue()).toBe('plan_chosen')
     await page.getByRole('textbox', { name: 'Description' }).fill('A customer chose a plan')
@@ -154,7 +154,7 @@ describe('A definition', () => {
     await page.getByRole('menuitem', { name: 'Remove definition…' }).click()
     await dialog.getByRole('button', { name: 'Remove definition' }).click()
     await heading(page, 'Event definitions').waitFor()
-    await expect.poll(async () => (await rows(page, 'Event names'))[0]?.[3]).toBe('Not defined')
+    await expect.poll(async () => (await rows(page, 'Event names'))[0]?.[4]).toBe('Not defined')
     expect(await stored()).toEqual([])
   })
 
@@ -229,8 +229,8 @@ describe('A definition', () => {
     await expect
       .poll(() => rows(page, 'Event names'))
       .toMatchObject([
-        ['signed_up', '1', expect.any(String), 'Not defined'],
-        ['plan_chosen', '0', 'Not in 7 days', 'Warn revision 1'],
+        ['signed_up', '1', '', expect.any(String), 'Not defined'],
+        ['plan_chosen', '0', '', 'Not in 7 days', 'Warn revision 1'],
       ])
     expect(await page.getByRole('link', { name: /^Define/ }).count()).toBe(0)
     await page.getByRole('link', { name: 'plan_chosen' }).click()
@@ -244,6 +244,104 @@ describe('A definition', () => {
       `${cairn.url}/admin${screenPath(workspace, `events/definitions/${data?.definition.definition_id}`)}`,
     )
     await page.getByText('Revision 1', { exact: true }).waitFor()
+  })
+})
+
+describe('Events that do not conform', () => {
+  it('are counted in the catalogue and on the page of the definition, and marked where events are listed', async () => {
+    const variables = { type: 'object', properties: { seats: { type: 'integer', minimum: 1 } } }
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen', variables } })
+    const { definition_id = '' } = data?.definition ?? {}
+    await send('plan_chosen', { seats: 0, tags: ['a'] }, { seats: 3 })
+    const path = { definition_id }
+    const required = { ...variables, required: ['seats'], additionalProperties: false }
+    const previous_accepted_until = '2099-12-31T00:00:00Z'
+    const body = {
+      variables: required,
+      mode: 'enforce',
+      previous_accepted_until,
+      confirm_breaking: true,
+    } as const
+    await api.updateEventDefinition({ path, body })
+    await send('plan_chosen', { seats: -1 })
+
+    const page = await open('events/definitions')
+    await page.getByRole('link', { name: '2 violations of plan_chosen' }).click()
+    await page
+      .getByText('2 events did not conform in the last 30 days (UTC): 1 stored, 1 rejected.')
+      .waitFor()
+    await expect
+      .poll(() => rows(page, 'Violations'))
+      .toMatchObject(
+        [
+          ['Out of bounds: seats', /^First secret key/, 'Rejected, revision 2', '1', expect.any(String)],
+          ['Out of bounds: seats', /^First secret key/, 'Stored, revision 1', '1', expect.any(String)],
+        ].map((row) => row.map((cell) => (cell instanceof RegExp ? expect.stringMatching(cell) : cell))),
+      )
+    await inspectState(page, 'definition-violations')
+
+    await page.getByRole('button', { name: 'End now…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Stop accepting revision 1?' })
+    await dialog.getByText('are rejected from now on').waitFor()
+    await dialog.getByRole('button', { name: 'End now' }).click()
+    const told = page.getByText('Only the newest revision is accepted now.')
+    await told.waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'End now…' }).count()).toBe(0)
+    expect((await stored())[0]?.previous_accepted_until).toBeNull()
+
+    await page.getByRole('link', { name: 'Show events with this name' }).click()
+    const marks = page.getByRole('table', { name: 'Events' }).getByRole('img', { name: 'Does not conform' })
+    await expect.poll(() => marks.count()).toBe(1)
+    await marks.click()
+    const details = page.getByRole('dialog', { name: 'plan_chosen' })
+    await details.getByText('Does not conform to its current definition').waitFor()
+    expect(await details.getByRole('listitem').allInnerTexts()).toEqual([
+      'seats must be at least 1',
+      'tags is not in the definition',
+    ])
+    expect(await details.locator('.json-tree').getByText('must be at least 1').count()).toBe(1)
+    expect(await details.locator('.json-tree').getByText('is not in the definition').count()).toBe(1)
+    // It would lie on the drawer.
+    await told.waitFor({ state: 'hidden' })
+    await inspectState(page, 'event-warnings')
+  })
+})
+
+describe('The keyboard alone', () => {
+  it('creates a definition, edits a field, and confirms a breaking change', async () => {
+    const page = await open('events/definitions/new')
+    const press = async (target: Locator, key: string) => {
+      await target.waitFor()
+      await tabTo(page, target)
+      await page.keyboard.press(key)
+    }
+    const write = async (target: Locator, text: string) => {
+      await target.waitFor()
+      await tabTo(page, target)
+      await page.keyboard.type(text)
+    }
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await page.getByRole('textbox', { name: 'event_id' }).waitFor()
+    await write(page.getByRole('textbox', { name: 'event_id' }), 'plan_chosen')
+    await press(button('Add field'), 'Enter')
+    await write(page.getByRole('textbox', { name: 'Field', exact: true }), 'seats')
+    await write(page.getByRole('combobox', { name: 'Type of seats' }), 'Integer')
+    await press(button('Review and save'), 'Enter')
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Define event' }), 'Enter')
+    await heading(page, 'plan_chosen').waitFor()
+    await page.getByText('Event defined.').waitFor({ state: 'hidden' })
+
+    await press(button('Edit definition'), 'Enter')
+    await press(page.getByRole('checkbox', { name: 'Required: seats' }), 'Space')
+    await press(button('Details of seats'), 'Enter')
+    await write(page.getByRole('textbox', { name: 'Minimum' }), '1')
+    await press(button('Review and save'), 'Enter')
+    const dialog = page.getByRole('dialog')
+    await press(dialog.getByRole('checkbox', { name: /^I understand/ }), 'Space')
+    await press(dialog.getByRole('button', { name: 'Save' }), 'Enter')
+    await page.getByText('Revision 2', { exact: true }).waitFor()
+    const properties = { seats: { type: 'integer', minimum: 1 } }
+    expect(await stored()).toMatchObject([{ revision: 2, variables: { properties, required: ['seats'] } }])
   })
 })
 

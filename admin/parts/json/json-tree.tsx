@@ -9,22 +9,25 @@ const openLevels = 2
  * A JSON value for engineers: in monospace, with collapsible nesting and a button that copies all of it.
  * @param label label of the copy button
  * @param action rendered after a value of the first level
+ * @param note rendered below the value at a JSON Pointer (RFC 6901)
  */
 export function JsonTree({
   value,
   label,
   action,
+  note,
 }: {
   value: unknown
   label: string
   action?: (name: string, value: unknown) => ReactNode
+  note?: (pointer: string) => ReactNode
 }) {
   return (
     <Box className="json-tree" pos="relative">
       <Box pos="absolute" top={4} right={4}>
         <CopyButton value={JSON.stringify(value, null, 2)} label={label} />
       </Box>
-      <Node value={value} level={0} action={action} />
+      <Node value={value} level={0} pointer="" action={action} note={note} />
     </Box>
   )
 }
@@ -33,23 +36,30 @@ function Node({
   name,
   value,
   level,
+  pointer,
   action,
+  note,
 }: {
   name?: string
   value: unknown
   level: number
+  pointer: string
   action?: ((name: string, value: unknown) => ReactNode) | undefined
+  note?: ((pointer: string) => ReactNode) | undefined
 }) {
   const head = name === undefined ? null : <span className="json-name">{JSON.stringify(name)}: </span>
   if (typeof value !== 'object' || value === null) {
     return (
-      <Group gap={4} wrap="nowrap" align="flex-start">
-        <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
-          {head}
-          <bdi className={`json-${typeof value}`}>{JSON.stringify(value)}</bdi>
-        </Box>
-        {name !== undefined && level === 1 && action?.(name, value)}
-      </Group>
+      <>
+        <Group gap={4} wrap="nowrap" align="flex-start">
+          <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
+            {head}
+            <bdi className={`json-${typeof value}`}>{JSON.stringify(value)}</bdi>
+          </Box>
+          {name !== undefined && level === 1 && action?.(name, value)}
+        </Group>
+        {note?.(pointer)}
+      </>
     )
   }
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
@@ -60,6 +70,7 @@ function Node({
         {head}
         {open}
         {close}
+        {note?.(pointer)}
       </div>
     )
   }
@@ -71,6 +82,7 @@ function Node({
         <span className="json-folded"> {entries.length} … </span>
         <span className="json-folded">{close}</span>
       </summary>
+      {note?.(pointer)}
       <Box pl="md">
         {entries.map(([key, item]) => (
           <Node
@@ -78,7 +90,9 @@ function Node({
             {...(!Array.isArray(value) && { name: key })}
             value={item}
             level={level + 1}
+            pointer={`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`}
             action={action}
+            note={note}
           />
         ))}
       </Box>
