@@ -1,0 +1,179 @@
+// engines: sqlite, postgres
+
+import { describe, expect } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { startCairn } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { it } from '../fixtures/it.ts'
+import { startReceiver } from '../fixtures/receiver.ts'
+
+const url = 'https://hooks.example.com/hook?secret=in-the-query'
+const types: Schemas['WebhookType'][] = ['event.created']
+
+describe('a webhook', () => {
+  it('is listed without its secret, which is stored encrypted', async ({ cairn, client, workspace }) => {
+    const { data } = await client.createWebhook({ body: { url, types, description: 'Warehouse' } })
+    const { webhook, secret } = data ?? {}
+    expect(secret).toMatch(/^whsec_/)
+    expect((await client.listWebhooks()).data?.data).toEqual([webhook])
+    expect(JSON.stringify(webhook)).not.toContain('whsec_')
+    const { workspace_id } = workspace
+    const rows = await inStore(cairn.databaseUrl, (db) =>
+      db.selectFrom('webhooks').selectAll().where('workspace_id', '=', workspace_id).execute(),
+    )
+    const [row] = rows
+    expect(row?.secret).not.toContain(secret?.slice('whsec_'.length))
+    expect(JSON.stringify(cairn.log)).not.toContain(secret)
+  })
+
+  it('is changed, and the audit log says how, without the query of its URL', async ({ client, owner }) => {
+    const created = await client.createWebhook({ body: { url, types } })
+    const path = { webhook_id: created.data?.webhook.webhook_id ?? '' }
+    const body = { types: ['customer.created' as const], enabled: false }
+    expect((await client.updateWebhook({ path, body })).data).toMatchObject({
+      ...body,
+      disabled_reason: 'by_hand',
+    })
+    const rotated = await client.rotateWebhookSecret({ path })
+    expect(rotated.data?.secret).not.toBe(created.data?.secret)
+    await client.removeWebhook({ path })
+    expect((await client.getWebhook({ path })).error?.code).toBe('webhook_not_found')
+    const log = await owner.client().listAuditLog({ query: { area: 'webhooks' } })
+    expect(log.data?.data.map(({ action }) => action)).toEqual([
+      'webhook_removed',
+      'webhook_secret_rotated',
+      'webhook_updated',
+      'webhook_created',
+    ])
+    expect(log.data?.data[2]).toMatchObject({
+      subject: { kind: 'webhook', id: path.webhook_id, name: 'hooks.example.com' },
+      before: { types, enabled: true },
+      after: body,
+    })
+    expect(JSON.stringify(log.data)).not.toContain('in-the-query')
+  })
+
+  it.for([
+    'http://hooks.example.org/hook',
+    'https://10.0.0.7/hook',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::ffff:10.0.0.7]/hook',
+    'https://0x0a000007/hook',
+  ])('cannot have the URL %s', async (url, { cairn }) => {
+    const guarded = await startCairn({
+      webhookAllow: [],
+      resolve: async () => [{ address: '93.184.215.14', family: 4 }],
+    })
+    const { client } = await guarded.workspace()
+    const { error } = await client.createWebhook({ body: { url, types } })
+    expect(error?.code).toBe('webhook_url_not_allowed')
+    expect(cairn.url).not.toBe(guarded.url)
+  })
+
+  it('is not sent to an address that its host has got since', async () => {
+    let address = '127.0.0.1'
+    const receiver = await startReceiver()
+    const options = { resolve: async () => [{ address, family: 4 }] }
+    const { client } = await (await startCairn(options)).workspace()
+    const port = new URL(receiver.url).port
+    const made = await client.createWebhook({ body: { url: `http://hooks.example.com:${port}/hook`, types } })
+    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    expect((await client.testWebhook({ path })).data).toMatchObject({ status_code: 204, error: null })
+    // Like a resolver that an attacker controls: a private address, which this server does not allow.
+    address = '10.0.0.7'
+    await expect
+      .poll(async () => {
+        // A connection that is open was checked when it was opened.
+        await expect.poll(() => receiver.openConnections()).toBe(0)
+        return (await client.testWebhook({ path })).data?.error
+      })
+      .toBe('blocked_address')
+  })
+
+  it('needs the key of the server, and keeps its place without it', async () => {
+    const receiver = await startReceiver()
+    const first = await startCairn()
+    const workspace = await first.workspace()
+    const made = await workspace.client.createWebhook({ body: { url: receiver.url, types } })
+    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const customer_id = await initialize(workspace, 'user-1')
+    await first.stop()
+    const { databaseUrl } = first
+    const other = await startCairn({ databaseUrl, encryptionKey: Buffer.alloc(32, 'another key') })
+    const client = other.client(workspace.secret_key)
+    const event = { journey_id: workspace.journey_id, customer_id, event_id: 'signed_up' }
+    await client.createEvent({ body: event })
+    const deliveries = async () => (await client.listWebhookDeliveries({ path })).data?.data ?? []
+    await expect.poll(async () => (await deliveries())[0]?.last_attempt?.error).toBe('secret_unreadable')
+    const { data } = await client.rotateWebhookSecret({ path })
+    receiver.secrets.push(data?.secret ?? '')
+    await receiver.has(1)
+  })
+
+  it('of a customer that was erased has nothing more to send about it', async ({
+    client,
+    event,
+    workspace,
+  }) => {
+    const receiver = await startReceiver()
+    receiver.answer = (res) => res.writeHead(500).end()
+    const body = { url: receiver.url, types: [...types, 'customer.erased' as const] }
+    const made = await client.createWebhook({ body })
+    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    await client.createEvent({ body: event })
+    await receiver.has(1)
+    const { customer_id } = event
+    await client.eraseCustomer({ path: { customer_id } })
+    receiver.answer = (res) => res.writeHead(204).end()
+    const [erased] = await receiver.has(1, 'customer.erased')
+    expect(erased?.data).toMatchObject({ customer_id })
+    const completed = async () => {
+      const { data } = await client.listErasures()
+      return data?.data.find((row) => row.customer_id === customer_id)?.completed_at
+    }
+    await expect.poll(completed).toEqual(expect.any(String))
+    const { data } = await client.listWebhookDeliveries({ path })
+    expect(data?.data.map(({ type }) => type)).toEqual(['customer.erased'])
+    expect(workspace.client).toBe(client)
+  })
+
+  it('tells who has not completed a journey in time', async ({ client, workspace }) => {
+    const receiver = await startReceiver()
+    const { journey_id } = workspace
+    const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const body = { url: receiver.url, types: ['journey.dropped' as const], dropped_after: 'PT2S' }
+    await client.createWebhook({ body })
+    const [late, quick] = [await initialize(workspace, 'late'), await initialize(workspace, 'quick')]
+    await client.createEvent({ body: { journey_id, customer_id: late, event_id: 'signed_up' } })
+    for (const event_id of ['signed_up', 'paid'])
+      await client.createEvent({ body: { journey_id, customer_id: quick, event_id } })
+    const dropped = await receiver.has(1)
+    expect(dropped.map(({ data }) => data)).toEqual([
+      expect.objectContaining({ customer_id: late, steps_reached: 1, journey_id }),
+    ])
+  })
+
+  it('tells that more requests are rejected', async ({ client, workspace, event }) => {
+    const receiver = await startReceiver()
+    await client.createWebhook({ body: { url: receiver.url, types: ['refusals.rising'] } })
+    const events = Array.from({ length: 12 }, () => ({ ...event, journey_id: 'jrn_unknown' }))
+    await client.createEvents({ body: { events } })
+    // Looked at once a minute: a second webhook is looked at now.
+    await expect.poll(async () => (await client.listRefusals()).data?.data.length).toBe(12)
+    await client.createWebhook({ body: { url: receiver.url, types: ['refusals.rising'] } })
+    const [rising] = await receiver.has(1)
+    expect(rising?.data).toMatchObject({ code: 'journey_not_found', count: 12, count_before: 0 })
+    expect(workspace.client).toBe(client)
+  })
+})
+
+it('a server without a key for secrets refuses to make a webhook', async () => {
+  const cairn = await startCairn({ encryptionKey: undefined })
+  const { client } = await cairn.workspace()
+  const { data, error } = await client.createWebhook({ body: { url, types } })
+  // Next to a file it makes one.
+  if (cairn.databaseUrl.startsWith('sqlite:')) expect(data?.secret).toMatch(/^whsec_/)
+  else expect(error?.code).toBe('encryption_key_missing')
+})
