@@ -24,6 +24,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'service_keys', label: 'Service keys' },
   { value: 'journeys', label: 'Journeys' },
   { value: 'event_definitions', label: 'Event definitions' },
+  { value: 'webhooks', label: 'Webhooks' },
   { value: 'refusals', label: 'Rejected requests' },
   { value: 'customers', label: 'Customers' },
   { value: 'exports', label: 'Exports' },
@@ -42,7 +43,7 @@ export function AuditLogScreen() {
   return (
     <Page
       title="Audit log"
-      description="Sign-ins, and changes to members, service keys, journeys and event definitions. Entries cannot be changed or removed."
+      description="Sign-ins, and changes to members, service keys, journeys, event definitions and webhooks. Entries cannot be changed or removed."
     >
       {canChange ? (
         <AuditLog />
@@ -126,7 +127,8 @@ function AuditLog() {
           </EmptyState>
         ) : (
           <EmptyState title="No entries yet" icon={<IconHistory />}>
-            Sign-ins and changes to members, service keys, journeys and event definitions appear here.
+            Sign-ins and changes to members, service keys, journeys, event definitions and webhooks appear
+            here.
           </EmptyState>
         ))}
       <LoadMore query={entries} />

@@ -122,6 +122,16 @@ function predicate(entry: Entry): ReactNode {
       return <>changed the definition of the event {subject}</>
     case 'event_definition_removed':
       return <>removed the definition of the event {subject}</>
+    case 'webhook_created':
+      return <>created the webhook {subject}</>
+    case 'webhook_updated':
+      return <>changed the webhook {subject}</>
+    case 'webhook_secret_rotated':
+      return <>rotated the secret of the webhook {subject}</>
+    case 'webhook_replayed':
+      return <>replayed events to the webhook {subject}</>
+    case 'webhook_removed':
+      return <>removed the webhook {subject}</>
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':

@@ -21,7 +21,8 @@ const secrets: string[] = []
 const invited = newEmail()
 
 /**
- * Performs one action of each area, an hour apart: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15.
+ * Performs one action of each area, an hour apart: keys and webhooks at 12 o'clock, journeys at 13, members at 14,
+ * sessions at 15.
  */
 beforeAll(async () => {
   let now_ms = noon_ms
@@ -40,6 +41,16 @@ beforeAll(async () => {
   const { data: rotated } = await administration.rotateServiceKey({ path, body: { grace_seconds: 0 } })
   await administration.revokeServiceKey({ path: { key_id: rotated?.key_id ?? '' } })
   secrets.push(key?.token ?? '', rotated?.token ?? '')
+
+  const { data: made } = await administration.createWebhook({
+    body: { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] },
+  })
+  const webhook = { path: { webhook_id: made?.webhook.webhook_id ?? '' } }
+  await administration.updateWebhook({ ...webhook, body: { description: 'Erases in the CRM' } })
+  const { data: remade } = await administration.rotateWebhookSecret(webhook)
+  await administration.replayWebhook({ ...webhook, body: { from: new Date(now_ms).toISOString() } })
+  await administration.removeWebhook(webhook)
+  secrets.push(made?.secret ?? '', remade?.secret ?? '')
 
   now_ms += hour_ms
   await administration.updateJourney({
@@ -104,6 +115,13 @@ const byArea = {
     'The service key First secret key archived the journey Onboarding of teams',
     'Grace Hopper changed the journey Onboarding of teams',
   ],
+  webhooks: [
+    'Grace Hopper removed the webhook 127.0.0.1:9',
+    'Grace Hopper replayed events to the webhook 127.0.0.1:9',
+    'Grace Hopper rotated the secret of the webhook 127.0.0.1:9',
+    'Grace Hopper changed the webhook 127.0.0.1:9',
+    'Grace Hopper created the webhook 127.0.0.1:9',
+  ],
   service_keys: [
     'Grace Hopper revoked the service key Nightly importer',
     'Grace Hopper rotated the service key Nightly importer',
@@ -128,10 +146,11 @@ describe('The audit log', () => {
   it('describes each action in a sentence, newest first, with time and address', async () => {
     const page = await open()
     await entries(page).first().waitFor()
-    const { sessions, members, journeys, service_keys } = byArea
+    const { sessions, members, journeys, webhooks, service_keys } = byArea
     const told = await sentences(page)
-    expect(told.slice(0, 12)).toEqual(withEmails([...sessions, ...members, ...journeys, ...service_keys]))
-    expect(told.slice(12)).toEqual([
+    const expected = withEmails([...sessions, ...members, ...journeys, ...webhooks, ...service_keys])
+    expect(told.slice(0, expected.length)).toEqual(expected)
+    expect(told.slice(expected.length)).toEqual([
       'Grace Hopper signed in',
       'The cairn command created the service key First publishable key',
       'The cairn command created the service key First secret key',
@@ -181,6 +200,7 @@ describe('Its filters', () => {
     ['Members and invitations', 'members'],
     ['Service keys', 'service_keys'],
     ['Journeys', 'journeys'],
+    ['Webhooks', 'webhooks'],
   ] as const)('narrow it to the area “%s”, in the URL', async (label, area) => {
     const page = await open()
     await entries(page).first().waitFor()
