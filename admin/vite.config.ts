@@ -73,10 +73,10 @@ const forms = {
   priority: 1,
 }
 
-/** Chunks for what only some forms have: checkboxes and switches, and times. */
+/** Chunks for what only some forms have: checkboxes and switches, without the check mark of menus, and times. */
 const checks = {
   name: 'checks',
-  test: /@mantine\/core\/esm\/utils\/(InlineInput|InputsGroupFieldset)\//,
+  test: /@mantine\/core\/esm\/(utils\/(InlineInput|InputsGroupFieldset)\/|components\/Checkbox\/(?!CheckIcon))/,
   includeDependenciesRecursively: false,
   priority: 1,
 }
