@@ -62,6 +62,18 @@ const router = createBrowserRouter(
                   lazy: screen(() => import('./keys/keys.tsx').then((m) => m.KeysScreen)),
                 },
                 {
+                  path: 'webhooks',
+                  lazy: screen(() => import('./webhooks/webhooks.tsx').then((m) => m.WebhooksScreen)),
+                },
+                {
+                  path: 'webhooks/new',
+                  lazy: screen(() => import('./webhooks/new-webhook.tsx').then((m) => m.NewWebhookScreen)),
+                },
+                {
+                  path: 'webhooks/:webhookId',
+                  lazy: screen(() => import('./webhooks/webhook.tsx').then((m) => m.WebhookScreen)),
+                },
+                {
                   path: 'first-event',
                   lazy: screen(() => import('./first-event/first-event.tsx').then((m) => m.FirstEventScreen)),
                 },

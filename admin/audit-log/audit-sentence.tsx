@@ -171,6 +171,7 @@ function Actor({ actor }: { actor: Schemas['AuditActor'] }) {
 const pagePaths: Partial<Record<Schemas['AuditSubject']['kind'], string>> = {
   journey: 'journeys',
   event_definition: 'events/definitions',
+  webhook: 'webhooks',
 }
 
 function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {

@@ -9,6 +9,7 @@ import {
   IconRoute,
   IconUsers,
   IconUsersGroup,
+  IconWebhook,
 } from '@tabler/icons-react'
 import { Link, useLocation } from 'react-router'
 import type { OperationId } from '../../client/person.ts'
@@ -27,6 +28,7 @@ const operations: Record<string, OperationId> = {
   customers: 'listCustomers',
   events: 'listEvents',
   keys: 'listServiceKeys',
+  webhooks: 'listWebhooks',
   members: 'listMembers',
   'audit-log': 'listAuditLog',
 }
@@ -48,6 +50,7 @@ export function Navigation() {
     { path: 'customers', label: 'Customers', Icon: IconUsers },
     { path: 'events', label: 'Events', Icon: IconActivity },
     { path: 'keys', label: 'Service keys', Icon: IconKey },
+    ...(canChange ? [{ path: 'webhooks', label: 'Webhooks', Icon: IconWebhook }] : []),
     { path: 'members', label: 'Members', Icon: IconUsersGroup },
     ...(canChange ? [{ path: 'audit-log', label: 'Audit log', Icon: IconHistory }] : []),
   ]

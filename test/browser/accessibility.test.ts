@@ -42,6 +42,7 @@ let viewer: Person
 let customer_id: string
 let invitationLink: string
 let definition_id: string
+let webhook_id: string
 
 beforeAll(async () => {
   cairn = await sharedCairn()
@@ -113,6 +114,19 @@ beforeAll(async () => {
       custom_variables: { plan: 'pro', [longWord]: ['nowhere'], address: { city: 5 } },
     },
   })
+  const { data: told } = await administration.createWebhook({
+    body: {
+      // Nothing listens there, so that its deliveries fail.
+      url: `http://127.0.0.1:9/${encodeURI(longWord)}`,
+      description: longWord,
+      types: ['event.created', 'journey.dropped'],
+      journey_ids: [journey_id],
+      event_ids: ['signed_up', longWord],
+      dropped_after: 'P7D',
+    },
+  })
+  webhook_id = told?.webhook.webhook_id ?? ''
+  await client.createEvent({ body: { journey_id, customer_id, event_id: longWord } })
   const { data: invitation } = await administration.createInvitation({
     body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
   })
@@ -310,6 +324,25 @@ const screens: Screen[] = [
     route: 'keys',
     name: 'keys',
     open: () => inWorkspace('keys', (page) => page.getByText('First secret key')),
+  },
+  {
+    route: 'webhooks',
+    name: 'webhooks',
+    open: () => inWorkspace('webhooks', table('Webhooks')),
+  },
+  {
+    route: 'webhooks/new',
+    name: 'new-webhook',
+    open: () => inWorkspace('webhooks/new', (page) => page.getByRole('textbox', { name: 'URL' })),
+  },
+  {
+    route: 'webhooks/:webhookId',
+    name: 'webhook',
+    open: () =>
+      inWorkspace(`webhooks/${webhook_id}`, (page) =>
+        page.getByText('The receiver does not accept messages'),
+      ),
+    hasTabs: true,
   },
   {
     route: 'first-event',
@@ -569,6 +602,17 @@ const screens: Screen[] = [
 
 /** States that a page has when it is opened. */
 const statesOfTheirOwn: Pick<Screen, 'name' | 'open'>[] = [
+  {
+    name: 'no-webhooks',
+    async open() {
+      const empty = await cairn.workspace()
+      const { headers } = await signUp(cairn, empty, 'owner')
+      const path = screenPath(empty, 'webhooks')
+      const page = await openAdministration({ cairn, signedIn: headers, path })
+      await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+      return page
+    },
+  },
   {
     name: 'setup-link-that-does-not-work',
     open: () =>

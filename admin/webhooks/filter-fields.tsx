@@ -1,0 +1,100 @@
+import { MultiSelect, TagsInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useJourneyChoices } from '../journeys/journey-choices.ts'
+import { nameLimit } from '../parts/forms/field-faults.ts'
+import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+/** Maximum journeys, or events, of a webhook (contract: `WebhookJourneys`, `WebhookEvents`). */
+const limit = 100
+
+type FieldProps = {
+  value: string[]
+  onChange: (value: string[]) => void
+  error?: ReactNode
+}
+
+/** The journeys that a webhook is told about; none for all. The server searches. */
+export function JourneysField({ value, onChange, error }: FieldProps) {
+  const source = useJourneyChoices()
+  const [typed, setTyped] = useState('')
+  const [text] = useDebouncedValue(typed.trim(), 200)
+  const found = useQuery({
+    queryKey: [...source.key, 'found', text],
+    queryFn: ({ signal }) => source.search(text || undefined, signal),
+    placeholderData: keepPreviousData,
+  })
+  const chosen = useChosen(source, value)
+  const choices = new Map(
+    [...chosen, ...(found.data ?? []).flatMap(({ items }) => items)].map((choice) => [choice.value, choice]),
+  )
+  return (
+    <MultiSelect
+      label="Journeys"
+      description="Leave empty for all journeys."
+      placeholder={value.length === 0 ? 'All journeys' : ''}
+      searchable
+      hidePickedOptions
+      openOnFocus={false}
+      maxValues={limit}
+      maxLength={nameLimit}
+      comboboxProps={{ withinPortal: false }}
+      withScrollArea={false}
+      styles={{ options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } }}
+      data={[...choices.values()]}
+      // The server has already filtered.
+      filter={({ options }) => options}
+      onSearchChange={setTyped}
+      nothingFoundMessage={found.isPending ? 'Searching…' : 'No journey with this name'}
+      value={value}
+      onChange={onChange}
+      error={error}
+    />
+  )
+}
+
+/** Journeys that are already chosen, with their names once those have loaded. */
+function useChosen(source: ChoiceSource, values: readonly string[]): Choice[] {
+  const { data } = useQuery({
+    queryKey: [...source.key, 'all chosen', values],
+    queryFn: ({ signal }) => Promise.all(values.map((value) => source.find(value, signal))),
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+  })
+  return values.map((value) => data?.find((choice) => choice?.value === value) ?? { value, label: value })
+}
+
+/** The names of the events that a webhook is told about; none for all. Suggests those of the last 30 days. */
+export function EventsField({ value, onChange, error }: FieldProps) {
+  const cairn = useCairn()
+  const received = useQuery({
+    queryKey: useWorkspaceKey('activity', 'names', 'suggested'),
+    queryFn: async ({ signal }) => {
+      const { groups } = await taken(cairn.getActivity({ query: { by: 'day', group_by: 'event' }, signal }))
+      return groups.flatMap(({ event_id, created }) => (event_id !== null && created > 0 ? [event_id] : []))
+    },
+    staleTime: 60_000,
+  })
+  return (
+    <TagsInput
+      label="Events"
+      description="Only events with these names (event_id); leave empty for all. Press Enter after each."
+      placeholder={value.length === 0 ? 'All events' : ''}
+      // A name may contain any character.
+      splitChars={[]}
+      maxTags={limit}
+      maxLength={nameLimit}
+      comboboxProps={{ withinPortal: false }}
+      withScrollArea={false}
+      styles={{ options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } }}
+      data={received.data ?? []}
+      acceptValueOnBlur
+      value={value}
+      onChange={onChange}
+      error={error}
+    />
+  )
+}

@@ -1,0 +1,246 @@
+import { Button, Group, Menu, Stack, Text } from '@mantine/core'
+import { IconHistory, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { InstantField } from '../parts/filters/instant-field.tsx'
+import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { notify } from '../parts/notify.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+type Webhook = Schemas['Webhook']
+
+/** Enables a webhook, or disables it. */
+function useUpdate({ webhook_id }: Webhook) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const webhooksKey = useWorkspaceKey('webhooks')
+  return useMutation({
+    mutationFn: (body: Schemas['WebhookUpdate']) =>
+      taken(cairn.updateWebhook({ path: { webhook_id }, body })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: webhooksKey }),
+  })
+}
+
+/** Buttons that enable a disabled webhook: where it stopped, or from now on. */
+export function EnableButtons({ webhook }: { webhook: Webhook }) {
+  const update = useUpdate(webhook)
+  const [isSkipping, setIsSkipping] = useState(false)
+  return (
+    <>
+      <Group gap="xs">
+        <Button
+          size="xs"
+          leftSection={<IconPlayerPlay size={14} aria-hidden />}
+          loading={update.isPending && !isSkipping}
+          onClick={() => update.mutate({ enabled: true })}
+        >
+          Enable
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setIsSkipping(true)}>
+          Skip what it missed…
+        </Button>
+      </Group>
+      <ProblemAlert error={isSkipping ? null : update.error} />
+      <ConfirmDialog
+        opened={isSkipping}
+        onClose={() => setIsSkipping(false)}
+        title="Enable and skip what it missed?"
+        confirmLabel="Skip and enable"
+        danger
+        pending={update.isPending}
+        error={update.error}
+        onConfirm={() =>
+          update.mutate({ enabled: true, skip_missed: true }, { onSuccess: () => setIsSkipping(false) })
+        }
+      >
+        <Text size="sm">
+          Its pending messages are removed, and it is not told what has happened until now. It goes on with
+          what happens from now on.
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** The actions on a webhook that are rarely needed. */
+export function WebhookMenu({
+  webhook,
+  onSecret,
+}: {
+  webhook: Webhook
+  /** Receives the new secret. */
+  onSecret: (secret: string) => void
+}) {
+  const update = useUpdate(webhook)
+  const [asked, setAsked] = useState<'rotate' | 'replay' | 'disable' | 'remove'>()
+  const { host } = new URL(webhook.url)
+  const close = () => setAsked(undefined)
+  return (
+    <>
+      <RowMenu name={host}>
+        <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={() => setAsked('rotate')}>
+          Rotate secret…
+        </Menu.Item>
+        <Menu.Item leftSection={<IconHistory size={16} aria-hidden />} onClick={() => setAsked('replay')}>
+          Replay…
+        </Menu.Item>
+        {webhook.enabled && (
+          <Menu.Item
+            leftSection={<IconPlayerPause size={16} aria-hidden />}
+            onClick={() => setAsked('disable')}
+          >
+            Disable…
+          </Menu.Item>
+        )}
+        <Menu.Item
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() => setAsked('remove')}
+        >
+          Remove…
+        </Menu.Item>
+      </RowMenu>
+      <Rotation webhook={webhook} opened={asked === 'rotate'} onClose={close} onSecret={onSecret} />
+      {asked === 'replay' && <Replay webhook={webhook} onClose={close} />}
+      <ConfirmDialog
+        opened={asked === 'disable'}
+        onClose={close}
+        title={`Disable the webhook ${host}?`}
+        confirmLabel="Disable"
+        pending={update.isPending}
+        error={update.error}
+        onConfirm={() => update.mutate({ enabled: false }, { onSuccess: close })}
+      >
+        <Text size="sm">
+          No messages are sent until you enable it again. It then goes on where it stopped.
+        </Text>
+      </ConfirmDialog>
+      <Removal webhook={webhook} opened={asked === 'remove'} onClose={close} />
+    </>
+  )
+}
+
+type DialogProps = { webhook: Webhook; opened: boolean; onClose: () => void }
+
+function Rotation({
+  webhook: { webhook_id },
+  opened,
+  onClose,
+  onSecret,
+}: DialogProps & { onSecret: (secret: string) => void }) {
+  const cairn = useCairn()
+  const rotation = useMutation({
+    // The result stays out of the mutation's state, so that the secret exists only where it is shown.
+    mutationFn: async () => {
+      const { secret } = await taken(cairn.rotateWebhookSecret({ path: { webhook_id } }))
+      onSecret(secret)
+    },
+    onSuccess: onClose,
+  })
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={onClose}
+      title="Rotate the secret?"
+      confirmLabel="Rotate secret"
+      pending={rotation.isPending}
+      error={rotation.error}
+      onConfirm={() => rotation.mutate()}
+    >
+      <Text size="sm">
+        Creates a new secret. For 24 hours every message is signed with both, so that you can change the
+        receiver; then the old secret no longer works.
+      </Text>
+    </ConfirmDialog>
+  )
+}
+
+function Replay({ webhook: { webhook_id }, onClose }: Omit<DialogProps, 'opened'>) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const webhooksKey = useWorkspaceKey('webhooks')
+  const [from, setFrom] = useState('')
+  const [isMissing, setIsMissing] = useState(false)
+  const replay = useMutation({
+    mutationFn: () => taken(cairn.replayWebhook({ path: { webhook_id }, body: { from } })),
+    onSuccess: () => {
+      onClose()
+      void notify('Replay started.')
+      void queryClient.invalidateQueries({ queryKey: webhooksKey })
+    },
+  })
+  return (
+    <ConfirmDialog
+      opened
+      onClose={onClose}
+      title="Replay from a time"
+      confirmLabel="Replay"
+      pending={replay.isPending}
+      error={replay.error}
+      onConfirm={() => {
+        setIsMissing(from === '')
+        if (from !== '') replay.mutate()
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          Sends every event received and every customer created since this time again, with the same
+          webhook-id, so that the receiver recognizes what it has. Messages about journeys, rejections and
+          erasures are not sent again.
+        </Text>
+        <InstantField
+          label="Since"
+          value={from}
+          onChange={(value) => {
+            setIsMissing(false)
+            setFrom(value)
+          }}
+        />
+        {isMissing && (
+          <Text size="sm" c="red" role="alert">
+            Enter the time of the first event to send.
+          </Text>
+        )}
+      </Stack>
+    </ConfirmDialog>
+  )
+}
+
+function Removal({ webhook: { webhook_id, url, pending_deliveries }, opened, onClose }: DialogProps) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { workspace_id } = useMembership()
+  const listKey = useWorkspaceKey('webhooks', 'list')
+  const removal = useMutation({
+    mutationFn: () => taken(cairn.removeWebhook({ path: { webhook_id } })),
+    onSuccess: async () => {
+      void notify('Webhook removed.')
+      await navigate(`/w/${workspace_id}/webhooks`)
+      await queryClient.invalidateQueries({ queryKey: listKey })
+    },
+  })
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={onClose}
+      title={`Remove the webhook ${new URL(url).host}?`}
+      confirmLabel="Remove webhook"
+      danger
+      pending={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+    >
+      <Text size="sm">
+        The webhook is removed with its secret and its deliveries.{' '}
+        {pending_deliveries > 0 && 'Messages that wait to be sent are lost. '}
+        To stop it for a while, disable it instead.
+      </Text>
+    </ConfirmDialog>
+  )
+}

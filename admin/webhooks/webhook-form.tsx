@@ -1,0 +1,116 @@
+import { Anchor, Button, Checkbox, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { EventsField, JourneysField } from './filter-fields.tsx'
+import { concerns, type WebhookDraft, webhookBody, webhookErrors, webhookFaults } from './webhook-draft.ts'
+import { webhookTypes } from './webhook-types.tsx'
+
+/** The form of a webhook, to create or to change one. */
+export function WebhookForm({
+  initial,
+  submitLabel,
+  save,
+  onCancel,
+}: {
+  initial: WebhookDraft
+  submitLabel: string
+  /** Its result stays out of the form's state: it may have the secret. */
+  save: (body: Schemas['WebhookCreation']) => Promise<void>
+  onCancel: () => void
+}) {
+  const form = useForm<WebhookDraft>({ initialValues: initial, validate: webhookFaults })
+  const { journeys, events, window } = concerns(form.values)
+  const saving = useMutation({
+    mutationFn: (draft: WebhookDraft) => save(webhookBody(draft)),
+    onError: (error) => {
+      const errors = webhookErrors(error)
+      form.setErrors(errors)
+      form.getInputNode(Object.keys(errors)[0] ?? '')?.focus()
+    },
+  })
+  const isAtField = Object.keys(form.errors).length > 0
+
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(
+        (draft) => saving.mutate(draft),
+        (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus(),
+      )}
+    >
+      <Stack maw="46rem">
+        <TextInput
+          label="URL"
+          description="Where Cairn sends messages: an https URL with a public address."
+          placeholder="https://hooks.example.com/cairn"
+          type="url"
+          inputMode="url"
+          withAsterisk
+          autoComplete="off"
+          {...form.getInputProps('url')}
+        />
+        <TextInput
+          label="Description"
+          description="For the people who manage it."
+          autoComplete="off"
+          {...form.getInputProps('description')}
+        />
+        <Checkbox.Group label="Send a message when" withAsterisk {...form.getInputProps('types')}>
+          <Stack gap="xs" mt="xs">
+            {webhookTypes.map(({ value, label, meaning }) => (
+              <Checkbox
+                key={value}
+                value={value}
+                label={label}
+                description={
+                  <>
+                    {meaning}{' '}
+                    <Text span inherit ff="monospace">
+                      {value}
+                    </Text>
+                  </>
+                }
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        {window && (
+          <TextInput
+            label="Time to complete a journey"
+            description="Counted from entering it, in days and hours. A change concerns customers that enter later."
+            placeholder="7 d"
+            withAsterisk
+            autoComplete="off"
+            maw={320}
+            {...form.getInputProps('dropped_after')}
+          />
+        )}
+        {journeys && (
+          <Paper component="section" withBorder p="md" aria-labelledby="filters-heading">
+            <Title order={2} size="h5" id="filters-heading">
+              Only about
+            </Title>
+            <Stack gap="sm" mt="xs">
+              <JourneysField {...form.getInputProps('journey_ids')} value={form.values.journey_ids} />
+              {events && <EventsField {...form.getInputProps('event_ids')} value={form.values.event_ids} />}
+            </Stack>
+          </Paper>
+        )}
+        <ProblemAlert error={isAtField ? null : saving.error} />
+        <Group>
+          <Button type="submit" loading={saving.isPending}>
+            {submitLabel}
+          </Button>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Anchor size="sm" href="/docs/#tag/Webhooks" target="_blank" rel="noreferrer">
+            About webhooks
+          </Anchor>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,320 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Locator, Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { startReceiver } from '../fixtures/receiver.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { inspectState, openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let api: PersonClient
+
+beforeEach(async () => {
+  cairn = await sharedCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  api = owner.client(workspace.workspace_id)
+})
+
+/** Opens a screen of the workspace, as its owner unless another person is given. */
+async function open(screen: string, { person = owner, refusals = [] as string[] } = {}): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return await openAdministration({ cairn, path, signedIn: person.headers, refusals })
+}
+
+async function createWebhook(body: Schemas['WebhookCreation']): Promise<Schemas['WebhookWithSecret']> {
+  const { data } = await api.createWebhook({ body })
+  if (!data) throw new Error('no webhook was created')
+  return data
+}
+
+async function storedWebhooks(): Promise<Schemas['Webhook'][]> {
+  return (await api.listWebhooks()).data?.data ?? []
+}
+
+/** The secret in the dialog that shows a new one. */
+async function shownSecret(dialog: Locator): Promise<string> {
+  return (await dialog.getByLabel('Secret of the webhook').textContent()) ?? ''
+}
+
+async function sendEvent(event_id: string): Promise<string> {
+  const { client, journey_id } = workspace
+  const { data: customer } = await client.initializeCustomer({
+    body: {
+      client_customer_id: 'user-1',
+      journey_id,
+      customer_type: 'contact',
+      customer_name: 'Ada Lovelace',
+    },
+  })
+  const customer_id = customer?.customer_id ?? ''
+  const { data } = await client.createEvent({ body: { journey_id, customer_id, event_id } })
+  return data?.id ?? ''
+}
+
+/** Chooses an action from the menu of the webhook. */
+async function choose(page: Page, action: string) {
+  await page.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
+
+describe('a new webhook', () => {
+  it('is created, shows its secret once, and is told what happens', async () => {
+    const receiver = await startReceiver()
+    const page = await open('webhooks')
+    await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+    await page.getByRole('tab', { name: 'Python' }).click()
+    await page.getByText('from standardwebhooks.webhooks import Webhook').waitFor()
+    await page.getByRole('link', { name: 'Create webhook' }).click()
+    await heading(page, 'Create webhook').waitFor()
+    await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url)
+    await page.getByRole('textbox', { name: 'Description' }).fill('Fills the data warehouse')
+    await page.getByRole('checkbox', { name: 'Journey not completed' }).check()
+    await page.getByRole('textbox', { name: 'Time to complete a journey' }).fill('36 h')
+    await page.getByRole('combobox', { name: 'Journeys' }).click()
+    await page.getByRole('option', { name: 'Onboarding' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox', { name: 'Events' }).fill('signed_up')
+    await page.keyboard.press('Enter')
+    await inspectState(page, 'webhook-form-filled')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+
+    const { host } = new URL(receiver.url)
+    const dialog = page.getByRole('dialog', { name: `Your new secret for ${host}` })
+    await dialog.waitFor()
+    const secret = await shownSecret(dialog)
+    expect(secret).toMatch(/^whsec_/)
+    await inspectState(page, 'webhook-secret')
+    await page.keyboard.press('Escape')
+    const question = page.getByRole('dialog', { name: 'Close without copying the secret?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    await dialog.getByRole('button', { name: 'Copy secret' }).click()
+    await dialog.getByText('Secret copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+
+    await heading(page, host).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.reload()
+    await heading(page, host).waitFor()
+    await page.getByText('Fills the data warehouse').waitFor()
+    await page.getByRole('link', { name: 'Onboarding' }).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    expect(await storedWebhooks()).toMatchObject([
+      {
+        url: receiver.url,
+        types: ['event.created', 'journey.dropped'],
+        journey_ids: [workspace.journey_id],
+        event_ids: ['signed_up'],
+        dropped_after: 'PT36H',
+      },
+    ])
+    receiver.secrets.push(secret)
+    await sendEvent('signed_up')
+    await receiver.has(1, 'event.created')
+  })
+
+  it('is created with the keyboard alone', async () => {
+    const page = await open('webhooks/new')
+    await heading(page, 'Create webhook').waitFor()
+    await tabTo(page, page.getByRole('textbox', { name: 'URL' }))
+    await page.keyboard.type('http://127.0.0.1:9/keyboard')
+    await tabTo(page, page.getByRole('checkbox', { name: 'New customers' }))
+    await page.keyboard.press('Space')
+    await tabTo(page, page.getByRole('button', { name: 'Create webhook' }))
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Your new secret for 127.0.0.1:9' })
+    await dialog.waitFor()
+    await expect.poll(() => hasFocus(dialog.getByRole('button', { name: 'Copy secret' }))).toBe(true)
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Secret copied.').waitFor()
+    await page.keyboard.press('Escape')
+    await heading(page, '127.0.0.1:9').waitFor()
+    expect(await storedWebhooks()).toMatchObject([{ types: ['event.created', 'customer.created'] }])
+  })
+
+  it('reports at the fields what is missing or not allowed', async () => {
+    const page = await open('webhooks/new', { refusals: ['409 POST /v1/webhooks'] })
+    await page.getByRole('checkbox', { name: /^Events/ }).uncheck()
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByText('Enter the URL that receives the messages.').waitFor()
+    await page.getByText('Choose at least one.').waitFor()
+    const url = page.getByRole('textbox', { name: 'URL' })
+    await expect.poll(() => hasFocus(url)).toBe(true)
+    await page.getByRole('checkbox', { name: 'Journey not completed' }).check()
+    await page.getByRole('textbox', { name: 'Time to complete a journey' }).fill('soon')
+    await url.fill('https://10.0.0.1/hook')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByText('Enter a duration such as 7 d or 36 h.').waitFor()
+    await page.getByRole('textbox', { name: 'Time to complete a journey' }).fill('7 d')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
+    await inspectState(page, 'webhook-form-refused')
+    expect(await url.inputValue()).toBe('https://10.0.0.1/hook')
+    expect(await storedWebhooks()).toEqual([])
+  })
+
+  it('beyond the limit is refused with the reason', async () => {
+    for (let count = 0; count < 20; count++) {
+      await createWebhook({ url: `http://127.0.0.1:9/${count}`, types: ['customer.erased'] })
+    }
+    const page = await open('webhooks/new', { refusals: ['409 POST /v1/webhooks'] })
+    await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/one-too-many')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByRole('alert').filter({ hasText: 'webhook_limit' }).waitFor()
+  })
+})
+
+describe('a webhook', () => {
+  it('is tested, and shows how it went', async () => {
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['customer.erased'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/^The receiver accepted it: status 204/).waitFor()
+    expect(receiver.types).toEqual(['webhook.test'])
+    receiver.answer = (res) => res.writeHead(500).end('The queue is full')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/^The receiver did not accept it: status 500/).waitFor()
+    await page.getByText('The queue is full').waitFor()
+    await inspectState(page, 'webhook-test-failed')
+  })
+
+  it('is changed, and keeps what was not', async () => {
+    const { webhook } = await createWebhook({
+      url: 'http://127.0.0.1:9/hook',
+      types: ['event.created', 'journey.dropped'],
+      event_ids: ['signed_up'],
+      dropped_after: 'P1DT2H3M',
+    })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await page.getByRole('button', { name: 'Edit webhook' }).click()
+    await page.getByRole('textbox', { name: 'Description' }).fill('Now with a description')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Now with a description').waitFor()
+    await page.getByRole('button', { name: 'Edit webhook' }).waitFor()
+    const { updated_at: _, ...unchanged } = webhook
+    expect(await storedWebhooks()).toMatchObject([{ ...unchanged, description: 'Now with a description' }])
+  })
+
+  it('is disabled, and enabled where it stopped or without what it missed', async () => {
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    const disable = async () => {
+      await choose(page, 'Disable…')
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+      await page.getByRole('alert').filter({ hasText: 'This webhook is disabled' }).waitFor()
+    }
+    await disable()
+    await inspectState(page, 'webhook-disabled')
+    const first = await sendEvent('first')
+    await page.getByRole('button', { name: 'Enable' }).click()
+    await page.getByText('Enabled', { exact: true }).waitFor()
+    expect(await receiver.has(1)).toMatchObject([{ data: { id: first } }])
+
+    await disable()
+    await sendEvent('missed')
+    await page.getByRole('button', { name: 'Skip what it missed…' }).click()
+    await page.getByRole('button', { name: 'Skip and enable' }).click()
+    await page.getByText('Enabled', { exact: true }).waitFor()
+    const last = await sendEvent('last')
+    await receiver.has(2)
+    expect(receiver.received.map(({ data }) => data.id)).toEqual([first, last])
+  })
+
+  it('gets a new secret, which is shown once and signs', async () => {
+    const receiver = await startReceiver()
+    const { webhook, secret } = await createWebhook({ url: receiver.url, types: ['customer.erased'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await choose(page, 'Rotate secret…')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = page.getByRole('dialog', { name: /^Your new secret/ })
+    await dialog.getByText(/For 24 hours every message is signed with both/).waitFor()
+    const rotated = await shownSecret(dialog)
+    expect(rotated).not.toBe(secret)
+    await dialog.getByRole('button', { name: 'Copy secret' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    receiver.secrets.push(secret, rotated)
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/^The receiver accepted it/).waitFor()
+    expect(await page.content()).not.toContain(rotated)
+  })
+
+  it('is told again what happened since a time', async () => {
+    const id = await sendEvent('earlier')
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await choose(page, 'Replay…')
+    const dialog = page.getByRole('dialog', { name: 'Replay from a time' })
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.getByText('Enter the time of the first event to send.').waitFor()
+    await inspectState(page, 'webhook-replay')
+    await dialog.getByRole('textbox', { name: 'Since' }).fill('yesterday')
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await receiver.has(1)).toMatchObject([{ data: { id } }])
+  })
+
+  it('is removed after a confirmation', async () => {
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await choose(page, 'Remove…')
+    await page.getByRole('button', { name: 'Remove webhook' }).click()
+    await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+    expect(await storedWebhooks()).toEqual([])
+  })
+
+  it('that does not exist is reported', async () => {
+    const page = await open('webhooks/whk_00000000000000000000000000', {
+      refusals: ['404 GET /v1/webhooks/{id}'],
+    })
+    await page.getByRole('heading', { name: 'Webhook not found' }).waitFor()
+  })
+})
+
+describe('the list of webhooks', () => {
+  it('shows what each is told, and whether it works', async () => {
+    const receiver = await startReceiver()
+    await createWebhook({ url: receiver.url, types: ['customer.created', 'journey.completed'] })
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/off', types: ['event.created'] })
+    await api.updateWebhook({ path: { webhook_id: webhook.webhook_id }, body: { enabled: false } })
+    await sendEvent('signed_up')
+    await receiver.has(1)
+    const page = await open('webhooks')
+    const shown = (url: string, text: string) =>
+      page.getByRole('row').filter({ hasText: url }).getByText(text).filter({ visible: true })
+    await shown(receiver.url, 'New customers, Journey completed').waitFor()
+    await shown(receiver.url, 'Enabled').waitFor()
+    await shown('http://127.0.0.1:9/off', 'Disabled').waitFor()
+  })
+
+  it('is for owners and admins', async () => {
+    const viewer = await signUp(cairn, workspace, 'viewer')
+    const page = await open('webhooks', { person: viewer })
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
+  })
+})
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, element: Locator) {
+  for (let presses = 0; presses < 50; presses++) {
+    if (await hasFocus(element)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not lead to ${element}`)
+}
+
+function hasFocus(element: Locator): Promise<boolean> {
+  return element.evaluate((element) => element === document.activeElement)
+}
