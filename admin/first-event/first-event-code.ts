@@ -1,3 +1,5 @@
+import { quoted } from '../parts/shell-text.ts'
+
 /** The values filled into the code. */
 export type CodeValues = {
   baseUrl: string
@@ -94,9 +96,4 @@ function wrapped(body: object): string {
   const lines: string[] = []
   for (let index = 0; index < fields.length; index += 2) lines.push(fields.slice(index, index + 2).join(', '))
   return `{${lines.join(',\n       ')}}`
-}
-
-/** Quotes any text as a single shell word. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
