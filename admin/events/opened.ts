@@ -6,7 +6,7 @@ import { useFilters } from '../parts/filters/filters.ts'
 export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
 
 /** The item of a list that is open in a drawer, by its identifier in the address: it can be shared, and Back closes it. */
-export function useOpened(name: 'event' | 'refusal') {
+export function useOpened(name: 'event' | 'refusal' | 'delivery') {
   const [, setParameters] = useSearchParams()
   const { values } = useFilters<Record<string, FilterReader>>({ [name]: text })
 

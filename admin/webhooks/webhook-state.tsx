@@ -21,7 +21,7 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
       {at && (
         <>
           {' '}
-          <Instant at={at} relative />
+          <Instant at={at} />
         </>
       )}
     </Badge>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Title } from '@mantine/core'
+import { Button, Group, SimpleGrid, Stack, Title } from '@mantine/core'
 import { IconPencil } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,13 +14,15 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { AllWebhooks, ForAdmins } from './all-webhooks.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { JourneyNames } from './journey-names.tsx'
+import { WebhookForm } from './lazy-form.tsx'
 import { MadeSecretDialog } from './made-secret-dialog.tsx'
 import { SendTest } from './send-test.tsx'
 import { VerificationHelp } from './verification-help.tsx'
 import { EnableButtons, WebhookMenu } from './webhook-actions.tsx'
 import { draftOfWebhook, windowText } from './webhook-draft.ts'
-import { WebhookForm } from './webhook-form.tsx'
+
 import { pendingText, WebhookNotices, WebhookState } from './webhook-state.tsx'
 import { typesText, UrlText } from './webhook-types.tsx'
 
@@ -43,7 +45,7 @@ function LoadedWebhook() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: useWorkspaceKey('webhooks', webhook_id),
     queryFn: ({ signal }) => taken(cairn.getWebhook({ path: { webhook_id }, signal })),
-    refetchInterval: 5000,
+    refetchInterval: 2000,
   })
   if (data) return <WebhookPage key={webhook_id} webhook={data} />
   return (
@@ -88,6 +90,12 @@ function WebhookPage({ webhook }: { webhook: Webhook }) {
             <WebhookNotices webhook={webhook} actions={<EnableButtons webhook={webhook} />} />
             <Facts webhook={webhook} />
             <SendTest webhook={webhook} />
+            <section aria-labelledby="deliveries-heading">
+              <Title order={2} size="h4" mb="sm" id="deliveries-heading">
+                Deliveries
+              </Title>
+              <Deliveries webhook={webhook} />
+            </section>
             <section aria-labelledby="verification-heading">
               <Title order={2} size="h4" mb="sm" id="verification-heading">
                 How a receiver verifies messages
@@ -129,7 +137,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
   const { webhook_id, url, types, journey_ids, event_ids, dropped_after } = webhook
   const { last_success_at, pending_deliveries, created_at } = webhook
   return (
-    <Stack component="dl" gap="xs" m={0}>
+    <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
       <Fact name="State">
         <WebhookState webhook={webhook} />
       </Fact>
@@ -156,6 +164,6 @@ function Facts({ webhook }: { webhook: Webhook }) {
       <Fact name="webhook_id">
         <Identifier value={webhook_id} label="webhook_id" />
       </Fact>
-    </Stack>
+    </SimpleGrid>
   )
 }

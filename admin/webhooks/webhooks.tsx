@@ -67,7 +67,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly Schemas['Webhook'][] })
             <Table.Th visibleFrom="sm" w="24%">
               Told about
             </Table.Th>
-            <Table.Th visibleFrom="sm" w={230}>
+            <Table.Th visibleFrom="sm" w={270}>
               State
             </Table.Th>
             <Table.Th visibleFrom="md" w={140}>

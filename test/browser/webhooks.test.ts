@@ -230,6 +230,23 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ data }) => data.id)).toEqual([first, last])
   })
 
+  it('whose receiver is gone says so, and goes on once it is enabled', async () => {
+    const receiver = await startReceiver()
+    receiver.answer = (res) => res.writeHead(410).end()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    const id = await sendEvent('signed_up')
+    const notice = page.getByRole('alert').filter({ hasText: 'the receiver answered 410' })
+    await notice.waitFor()
+    await page.getByText('Disabled: the receiver is gone (410)').waitFor()
+    await inspectState(page, 'webhook-gone')
+    receiver.answer = (res) => res.writeHead(204).end()
+    await notice.getByRole('button', { name: 'Enable' }).click()
+    await notice.waitFor({ state: 'hidden' })
+    const [first, second] = await receiver.has(2)
+    expect(second).toMatchObject({ id: first?.id, data: { id } })
+  })
+
   it('gets a new secret, which is shown once and signs', async () => {
     const receiver = await startReceiver()
     const { webhook, secret } = await createWebhook({ url: receiver.url, types: ['customer.erased'] })
@@ -279,6 +296,66 @@ describe('a webhook', () => {
       refusals: ['404 GET /v1/webhooks/{id}'],
     })
     await page.getByRole('heading', { name: 'Webhook not found' }).waitFor()
+  })
+})
+
+describe('the deliveries of a webhook', () => {
+  function rows(page: Page): Locator {
+    return page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
+  }
+
+  it('appear while the page is open, and show the last attempt and what was sent', async () => {
+    const receiver = await startReceiver()
+    receiver.answer = (res) => res.writeHead(500).end('The queue is full')
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
+    const id = await sendEvent('signed_up')
+    await rows(page).first().waitFor()
+    await rows(page).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: 'Events' })
+    await drawer.getByText(/The receiver did not accept it: status 500/).waitFor()
+    await drawer.getByText('The queue is full').waitFor()
+    await drawer.getByText(`"${id}"`).first().waitFor()
+    await inspectState(page, 'webhook-delivery')
+    await drawer.getByRole('button', { name: 'Copy Request as curl' }).click()
+    const [received] = receiver.received
+    const command = await page.evaluate(() => navigator.clipboard.readText())
+    expect(command).toContain(`curl -i '${receiver.url}'`)
+    expect(command).toContain(`-H 'webhook-id: ${received?.id}'`)
+    const [, body = ''] = command.match(/ -d '(.*)'/s) ?? []
+    expect(JSON.parse(body)).toMatchObject({ type: 'event.created', data: received?.data })
+
+    receiver.answer = (res) => res.writeHead(204).end()
+    await drawer.getByRole('button', { name: 'Send again' }).click()
+    await drawer.getByText('Succeeded', { exact: true }).waitFor()
+    expect(receiver.received.map((message) => message.id)).toEqual(receiver.received.map(() => received?.id))
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'hidden' })
+    await page.getByText('The receiver does not accept messages').waitFor({ state: 'hidden' })
+  })
+
+  it('are filtered by status, in the URL', async () => {
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    await sendEvent('signed_up')
+    await receiver.has(1)
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await rows(page).first().getByText('Succeeded').waitFor()
+    await rows(page).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: 'Events' })
+    await drawer.getByText(/The receiver accepted it: status 204/).waitFor()
+    await page.goBack()
+    await drawer.waitFor({ state: 'hidden' })
+    const filter = page.getByRole('radiogroup', { name: 'Deliveries to show' })
+    await filter.getByText('Failed', { exact: true }).click()
+    await page.getByRole('heading', { name: 'No deliveries with this status' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?status=failed')
+    await filter.getByText('Succeeded', { exact: true }).click()
+    await rows(page).first().waitFor()
+    await page.reload()
+    await rows(page).first().waitFor()
+    expect(new URL(page.url()).search).toBe('?status=succeeded')
   })
 })
 
