@@ -4109,16 +4109,21 @@ export interface components {
             delivery_id: components["schemas"]["DeliveryId"];
             /** @description The type of the message. */
             type: string;
+            /**
+             * @description The `id` of the event that it is about, or the `customer_id`; null if it is about neither. An accepted event
+             *     has no `message`, because it is stored: `listEvents` returns it by this `id`.
+             */
+            subject_id: string | null;
             status: components["schemas"]["DeliveryStatus"];
             /**
              * Format: int32
-             * @description How often it was sent.
+             * @description How often it was sent, without attempts while its receiver failed altogether.
              */
             attempts: number;
             created_at: components["schemas"]["StoredInstant"];
             /**
              * Format: date-time
-             * @description When it is sent; null unless it is pending.
+             * @description When it is due; null unless it is pending. A disabled webhook sends nothing.
              */
             next_attempt_at: string | null;
             /** @description The last attempt; null if there was none. */
@@ -4130,10 +4135,7 @@ export interface components {
                 duration_ms: components["schemas"]["AttemptDuration"];
                 response: components["schemas"]["AttemptResponse"];
             } | null;
-            /**
-             * @description The body: one of the messages under [Webhooks](#tag/Webhooks). Null for an event that was delivered and
-             *     has been removed since.
-             */
+            /** @description The body: one of the messages under [Webhooks](#tag/Webhooks). Null for an event that was accepted. */
             message: {
                 /** @description The type of the message. */
                 type: string;

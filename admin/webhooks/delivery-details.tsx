@@ -77,7 +77,7 @@ export function DeliveryDetails({
         </Button>
       </Group>
       <ProblemAlert error={resend.error} />
-      <Message message={message} />
+      <Message message={message} subject_id={delivery.subject_id} />
       {message && (
         <Stack gap={4}>
           <CodeBlock label="Request as curl" code={curlCommand({ url, delivery_id, message })} />
@@ -90,7 +90,7 @@ export function DeliveryDetails({
   )
 }
 
-function Message({ message }: Pick<Delivery, 'message'>) {
+function Message({ message, subject_id }: Pick<Delivery, 'message' | 'subject_id'>) {
   const { workspace_id } = useMembership()
   if (message) {
     return (
@@ -104,9 +104,9 @@ function Message({ message }: Pick<Delivery, 'message'>) {
   }
   return (
     <Text size="sm">
-      The message of an event that was accepted is not kept: the event is under{' '}
-      <Anchor component={Link} inherit to={`/w/${workspace_id}/events`}>
-        Events
+      The message of an event that was accepted is not kept:{' '}
+      <Anchor component={Link} inherit to={`/w/${workspace_id}/events?event=${subject_id}`}>
+        the event is stored
       </Anchor>
       , unless it has been removed since. “Send again” makes the message anew.
     </Text>

@@ -32,7 +32,7 @@ const MESSAGE_BYTES = 20_000
  * no message is stored twice.
  * @param subject what the message is about, unique per webhook and type
  */
-export function deliveryId(webhookId: string, type: string, subject: string): string {
+function deliveryId(webhookId: string, type: string, subject: string): string {
   const digest = createHash('sha256').update(`${webhookId}\n${type}\n${subject}`).digest()
   return typeIdText('msg', digest.subarray(0, 16))
 }

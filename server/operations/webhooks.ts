@@ -240,6 +240,7 @@ function deliveryBody(
   return {
     delivery_id,
     type,
+    subject_id: type === 'event.created' ? row.subject : row.customer_id,
     status,
     attempts,
     created_at: instantText(created_ms),

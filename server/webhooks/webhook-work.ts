@@ -48,8 +48,8 @@ const AT_ONCE = 16
 const TURN_MS = 5_000
 
 /** How long a server has a webhook for itself, and how early it extends that. */
-const LEASE_MS = 30_000
-const EXTEND_MS = 15_000
+const LEASE_MS = 10_000
+const EXTEND_MS = 6_000
 
 const RISING_MS = 60_000
 
@@ -133,6 +133,9 @@ export class WebhookWork {
     this.#statistics.failing = enabled.filter(({ failing_since_ms }) => failing_since_ms !== null).length
     this.#statistics.disabled = all.length - enabled.length
     for (const webhook of enabled) {
+      // Requests may take longer than a lease.
+      if (this.#busy.has(webhook.webhook_id) && this.#leases.has(webhook.webhook_id))
+        await this.#lease(webhook)
       if (!this.#busy.has(webhook.webhook_id) && !this.#isOfAnother(webhook)) {
         this.#busy.add(webhook.webhook_id)
         this.#queue.push(webhook)

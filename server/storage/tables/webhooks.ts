@@ -25,7 +25,7 @@ export type WebhookSecrets = {
   previous_until_ms: number | null
 }
 
-export type DisabledReason = 'by_hand' | 'failing' | 'gone'
+type DisabledReason = 'by_hand' | 'failing' | 'gone'
 
 /** How far a webhook has been told, and how its receiver answers. */
 export type WebhookProgress = {
