@@ -79,7 +79,7 @@ export async function startServer({
     onDeath: died.reject,
     onGroup: (group) => {
       metrics.groupEnded(group)
-      work?.noteArrival()
+      work?.noteArrival(group.rows)
     },
     onIndexingFailure: (error) => log.error({ err: error }, 'could not index events'),
     onDisk: (disk) => logDisk(log, disk),

@@ -25,6 +25,8 @@ export type SendingOptions = {
   /** Of this version, for `user-agent`. */
   version: string
   onAttempt: (isSuccess: boolean) => void
+  /** Waits while ingestion needs the main thread. */
+  pace: () => Promise<void>
   /** Aborted when the server stops. */
   signal: AbortSignal
 }
@@ -84,6 +86,7 @@ class Batch {
   readonly #options: SendingOptions
   readonly #isProbe: boolean
   readonly #health: Health
+  readonly #secrets: string[]
   #outcomes: AttemptOutcome[] = []
   #isStopped = false
 
@@ -91,6 +94,7 @@ class Batch {
     this.#webhook = webhook
     this.#options = options
     this.#isProbe = isProbe
+    this.#secrets = openedSecrets(webhook, options)
     const { failures, failing_since_ms, success_ms, is_enabled, disabled_reason } = webhook
     this.#health = { failures, failing_since_ms, success_ms, retry_ms: null, is_enabled, disabled_reason }
   }
@@ -110,6 +114,7 @@ class Batch {
     const sendSome = async (isFirst: boolean) => {
       for (const delivery of waiting) {
         await this.#sendOne(delivery)
+        await this.#options.pace()
         // While the receiver fails, one at a time.
         if (isOver() || (!isFirst && this.#health.failures > 0)) return
       }
@@ -135,7 +140,8 @@ class Batch {
 
   async #sendOne(delivery: StoredDelivery) {
     const { now, onAttempt, signal } = this.#options
-    const result = await attempt(this.#webhook, delivery.delivery_id, delivery.message ?? '', this.#options)
+    const message = { id: delivery.delivery_id, text: delivery.message ?? '' }
+    const result = await sendSigned(this.#webhook, message, this.#secrets, this.#options)
     const now_ms = now()
     const outcome = 'blocked' in result ? undefined : outcomeOf(result, now_ms)
     const isSuccess = outcome?.kind === 'success'
@@ -208,37 +214,45 @@ class Batch {
 /** What came of an attempt, or that it was not made. */
 type Tried = AttemptResult | { blocked: 'secret_unreadable'; ms: number }
 
+type Sending = Pick<SendingOptions, 'secrets' | 'sender' | 'now' | 'version'>
+
 /** Sends a message once, signed with the secrets of a webhook. */
 export async function attempt(
   webhook: StoredWebhook,
-  id: string,
-  message: string,
-  { secrets: box, sender, now, version }: Pick<SendingOptions, 'secrets' | 'sender' | 'now' | 'version'>,
+  message: { id: string; text: string },
+  options: Sending,
 ): Promise<Tried> {
-  const { webhook_id, secret, previous_secret, previous_until_ms } = webhook
-  const sealed = [
-    secret,
-    ...(previous_secret !== null && (previous_until_ms ?? 0) > now() ? [previous_secret] : []),
-  ]
-  const secrets = sealed.flatMap((text) => openedSecret(box, text, webhook_id) ?? [])
+  return await sendSigned(webhook, message, openedSecrets(webhook, options), options)
+}
+
+async function sendSigned(
+  { url }: StoredWebhook,
+  { id, text }: { id: string; text: string },
+  secrets: readonly string[],
+  { sender, now, version }: Sending,
+): Promise<Tried> {
   if (secrets.length === 0) return { blocked: 'secret_unreadable', ms: 0 }
-  const body = Buffer.from(message)
+  const body = Buffer.from(text)
   const headers = {
     'content-type': 'application/json',
     'user-agent': `Cairn/${version}`,
     ...signatureHeaders({ id, attempted_ms: now(), body, secrets }),
   }
-  return await sender.send({ url: webhook.url, headers, body })
+  return await sender.send({ url, headers, body })
 }
 
-/** Returns a secret; undefined if this server cannot read it. */
-function openedSecret(box: SecretBox | undefined, sealed: string, webhookId: string): string | undefined {
-  try {
-    const opened = box?.open(sealed, webhookId)
-    return typeof opened === 'object' ? opened.secret : undefined
-  } catch {
-    return undefined
-  }
+/** The secrets of a webhook that sign now, the current one first; empty if this server cannot read them. */
+function openedSecrets(webhook: StoredWebhook, { secrets: box, now }: Sending): string[] {
+  const { webhook_id, secret, previous_secret, previous_until_ms } = webhook
+  const isRotating = previous_secret !== null && (previous_until_ms ?? 0) > now()
+  return [secret, ...(isRotating ? [previous_secret] : [])].flatMap((sealed) => {
+    try {
+      const opened = box?.open(sealed, webhook_id)
+      return typeof opened === 'object' ? opened.secret : []
+    } catch {
+      return []
+    }
+  })
 }
 
 /** Returns an attempt in the form of the contract. */

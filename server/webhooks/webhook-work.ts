@@ -17,8 +17,9 @@ import { tellSteps } from './journey-messages.ts'
 import { tellRisingRefusals } from './rising-refusals.ts'
 import type { RequestSender } from './safe-request.ts'
 import { type SendingOptions, sendDue } from './sending.ts'
+import { SpareTime } from './spare-time.ts'
 
-export type WebhookWorkOptions = Omit<SendingOptions, 'owner' | 'onAttempt' | 'signal'> & {
+export type WebhookWorkOptions = Omit<SendingOptions, 'owner' | 'onAttempt' | 'signal' | 'pace'> & {
   sender: Pick<RequestSender, 'send' | 'close'>
   /** Whether other servers may work on the same store. */
   isShared: boolean
@@ -36,7 +37,7 @@ export type WebhookStatistics = {
 
 /** Interval of looks for something to do, and the least time between two. */
 const LOOK_MS = 1_000
-const LEAST_PAUSE_MS = 50
+const LEAST_PAUSE_MS = 100
 
 /** How long requests in flight have when the server stops. */
 const CLOSING_MS = 1_000
@@ -69,6 +70,7 @@ export class WebhookWork {
   readonly #queue: LeasedWebhook[] = []
   readonly #busy = new Set<string>()
   readonly #workers = new Set<Promise<void>>()
+  readonly #spareTime = new SpareTime()
   readonly #leases = new Map<string, LeasedWebhook>()
   /** When rejections were last looked at, by webhook. */
   readonly #risingSince = new Map<string, number>()
@@ -86,9 +88,10 @@ export class WebhookWork {
     this.#ended = this.#run()
   }
 
-  /** To be called when something was stored by this process. */
-  noteArrival(): void {
+  /** To be called when rows were stored by this process. */
+  noteArrival(rows: number): void {
     this.#groups += 1
+    this.#spareTime.noteRows(rows)
     if (this.#statistics.enabled > 0) this.begin()
   }
 
@@ -178,6 +181,7 @@ export class WebhookWork {
         ...this.#options,
         owner: this.#ownerOf(),
         signal: this.#closing.signal,
+        pace: () => this.#spareTime.wait(),
         onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
       }
       // Its state may have changed while it was told.

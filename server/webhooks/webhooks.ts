@@ -60,7 +60,8 @@ export class Webhooks {
     const { now } = this.#options
     const { webhook_id } = webhook
     const message = { type: 'webhook.test', timestamp: instantText(now()), data: { webhook_id } }
-    const result = await attempt(webhook, newId('msg'), JSON.stringify(message), this.#options)
+    const sent = { id: newId('msg'), text: JSON.stringify(message) }
+    const result = await attempt(webhook, sent, this.#options)
     return attemptOf(result, now())
   }
 

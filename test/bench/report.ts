@@ -14,6 +14,7 @@ import type { Profiled, ProfileFigures } from './profile.ts'
 import type { RefusedFigures } from './refused.ts'
 import type { RetentionFigures } from './retention.ts'
 import type { Watched } from './watched.ts'
+import type { WebhookFigures } from './webhooks.ts'
 
 /** The targets of the figures; `least` if more is better, `most` if less is. */
 const wanted = {
@@ -63,6 +64,12 @@ const wanted = {
   defined_batch: { least: 0.9 },
   pg_defined_single: { least: 0.9 },
   pg_defined_batch: { least: 0.9 },
+  told_single: { least: 0.9 },
+  messages_per_s: { least: 2000 },
+  messages_alone_per_s: { least: 2000 },
+  pg_told_single: { least: 0.9 },
+  pg_messages_per_s: { least: 2000 },
+  pg_messages_alone_per_s: { least: 2000 },
   ageing_single: { least: 0.9 },
   ageing_batch: { least: 0.9 },
   aged_file: { most: 1.2 },
@@ -99,6 +106,7 @@ type Measured = {
   builds: OfEngines<BuildFigures> | undefined
   grown: GrownFigures | undefined
   definitions: OfEngines<DefinitionFigures> | undefined
+  webhooks: OfEngines<WebhookFigures> | undefined
   watched: Watched
 }
 
@@ -115,6 +123,7 @@ export function ratiosOf({
   builds,
   grown,
   definitions,
+  webhooks,
   watched,
 }: Measured): Ratios {
   const bytes = [
@@ -144,6 +153,7 @@ export function ratiosOf({
     ...(builds && ofEach(builds, buildRatios)),
     ...(grown && grownRatios(grown)),
     ...(definitions && ofEach(definitions, definitionRatios)),
+    ...(webhooks && ofEach(webhooks, webhookRatios)),
   }
 }
 
@@ -206,6 +216,14 @@ function definitionRatios({ single, batch }: DefinitionFigures): Ratios {
   return {
     defined_single: medianQuotient(single.requests_per_s.defined, single.requests_per_s.free),
     defined_batch: medianQuotient(batch.requests_per_s.defined, batch.requests_per_s.free),
+  }
+}
+
+function webhookRatios({ events_per_s, messages_per_s, alone_messages_per_s }: WebhookFigures): Ratios {
+  return {
+    told_single: medianQuotient(events_per_s.told, events_per_s.alone),
+    messages_per_s: median(messages_per_s),
+    messages_alone_per_s: median(alone_messages_per_s),
   }
 }
 
@@ -289,6 +307,7 @@ type Report = {
   builds: OfEngines<BuildFigures> | undefined
   grown: GrownFigures | undefined
   definitions: OfEngines<DefinitionFigures> | undefined
+  webhooks: OfEngines<WebhookFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -315,6 +334,7 @@ export function tableOf(report: Report): string {
     builds,
     grown,
     definitions,
+    webhooks,
     machine,
     does_not_count,
   } = report
@@ -373,6 +393,7 @@ export function tableOf(report: Report): string {
   if (builds) lines.push(...eachEngine(builds, buildLines))
   if (grown) lines.push(...grownLines(grown))
   if (definitions) lines.push(...eachEngine(definitions, definitionLines))
+  if (webhooks) lines.push(...eachEngine(webhooks, webhookLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   target`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -482,6 +503,17 @@ function definitionLines(engine: string, { single, batch }: DefinitionFigures) {
     return `${rates}; processor time of an event ${defined.toFixed(1)} and ${free.toFixed(1)} µs`
   }
   return [`single events on ${engine}: ${text(single)}`, `  batches: ${text(batch)}`]
+}
+
+function webhookLines(
+  engine: string,
+  { events_per_s, messages_per_s, alone_messages_per_s }: WebhookFigures,
+) {
+  const rates = `${whole(median(events_per_s.told))} single events per second on ${engine} while a webhook is told, ${whole(median(events_per_s.alone))} while it is disabled`
+  return [
+    rates,
+    `  messages per second: ${whole(median(messages_per_s))} beside them, ${whole(median(alone_messages_per_s))} afterwards`,
+  ]
 }
 
 function retentionLines(engine: string, figures: RetentionFigures) {

@@ -19,6 +19,7 @@ import { machineLine, nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { measureRetention } from './retention.ts'
 import { readSettings, type Settings, say } from './settings.ts'
 import { Watched } from './watched.ts'
+import { measureWebhooks } from './webhooks.ts'
 
 /** File systems in memory, on which a commit costs nothing: tmpfs, ramfs. */
 const MEMORY_FILE_SYSTEMS = [0x01021994, 0x858458f6]
@@ -55,6 +56,7 @@ async function main(settings: Settings) {
   const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
   const grown = only === 'grown' ? await measureGrown(folder, options) : undefined
   const definitions = only === 'definitions' ? await measureDefinitions(folder, options) : undefined
+  const webhooks = only === 'webhooks' ? await measureWebhooks(folder, options) : undefined
   const parts = {
     peers,
     store,
@@ -67,6 +69,7 @@ async function main(settings: Settings) {
     builds,
     grown,
     definitions,
+    webhooks,
   }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),

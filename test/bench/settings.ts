@@ -35,6 +35,7 @@ const PARTS = [
   'builds',
   'grown',
   'definitions',
+  'webhooks',
 ] as const
 type Part = (typeof PARTS)[number]
 
@@ -63,6 +64,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                      builds     this checkout against another one, on each engine
                      grown      full stores of ours and of the peer fastify, on SQLite
                      definitions  events with and without definitions, on each engine
+                     webhooks   messages to a webhook beside ingestion, on each engine
 `
 
 /** Parses the command line; undefined if it asks for help. */

@@ -489,6 +489,7 @@ describe('the audit log', () => {
       'remove-journey',
       'remove-workspace',
       'retention',
+      'webhooks',
       'workspace-making',
     ].map((name) => `./${name}.test.ts`)
     const files = ['./audit-log.test.ts', ...others, ...commands]

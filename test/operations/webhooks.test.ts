@@ -37,16 +37,19 @@ describe('a webhook', () => {
     })
     const rotated = await client.rotateWebhookSecret({ path })
     expect(rotated.data?.secret).not.toBe(created.data?.secret)
+    await client.replayWebhook({ path, body: { from: '2026-11-01T00:00:00Z' } })
     await client.removeWebhook({ path })
     expect((await client.getWebhook({ path })).error?.code).toBe('webhook_not_found')
     const log = await owner.client().listAuditLog({ query: { area: 'webhooks' } })
     expect(log.data?.data.map(({ action }) => action)).toEqual([
       'webhook_removed',
+      'webhook_replayed',
       'webhook_secret_rotated',
       'webhook_updated',
       'webhook_created',
     ])
-    expect(log.data?.data[2]).toMatchObject({
+    expect(log.data?.data[1]).toMatchObject({ after: { from: '2026-11-01T00:00:00.000Z' } })
+    expect(log.data?.data[3]).toMatchObject({
       subject: { kind: 'webhook', id: path.webhook_id, name: 'hooks.example.com' },
       before: { types, enabled: true },
       after: body,
