@@ -909,7 +909,7 @@ export interface paths {
         /**
          * Send a test message
          * @description Sends a `webhook.test` message now, also to a disabled webhook, and returns how it went. It is not a delivery: it is
-         *     not repeated, and not listed.
+         *     not repeated, and not listed. Tests of a webhook at the same time are one, with one result.
          */
         post: operations["testWebhook"];
         delete?: never;

@@ -426,7 +426,7 @@ export const operationPaths = {
    * Send a test message
    *
    * Sends a `webhook.test` message now, also to a disabled webhook, and returns how it went. It is not a delivery: it is
-   * not repeated, and not listed.
+   * not repeated, and not listed. Tests of a webhook at the same time are one, with one result.
    */
   testWebhook: ['POST', '/webhooks/{webhook_id}/test'],
   /**

@@ -38,6 +38,9 @@ type SentRequest = {
 
 const TIMEOUT_MS = 15_000
 
+/** Look-ups at a time: each takes one of the few threads that files and passwords need too. */
+const LOOKUPS_AT_ONCE = 2
+
 /** How long the resolver may take while a webhook is saved. */
 const LOOKUP_TIMEOUT_MS = 5_000
 
@@ -68,7 +71,7 @@ export class RequestSender {
   readonly #http: HttpAgent
   readonly #https: HttpsAgent
 
-  constructor({ allow, resolve = (hostname) => lookUp(hostname, { all: true }) }: SenderOptions) {
+  constructor({ allow, resolve = systemResolver() }: SenderOptions) {
     this.#allow = allow
     this.#resolve = resolve
     const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 4 }
@@ -203,6 +206,23 @@ export class RequestSender {
         },
         () => callback(new LookupError('dns'), ''),
       )
+    }
+  }
+}
+
+/** Returns the resolver of the system, a few look-ups at a time. */
+function systemResolver(): Resolve {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (hostname) => {
+    if (running >= LOOKUPS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    try {
+      return await lookUp(hostname, { all: true })
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
     }
   }
 }

@@ -28,6 +28,8 @@ const DAY_MS = 24 * 60 * 60_000
 /** What the operations on webhooks need besides the store. */
 export class Webhooks {
   readonly #options: WebhooksOptions
+  /** Those that run, by webhook. */
+  readonly #tests = new Map<string, Promise<Attempt>>()
 
   constructor(options: WebhooksOptions) {
     this.#options = options
@@ -55,8 +57,16 @@ export class Webhooks {
     if (fault) throw new Problem('webhook_url_not_allowed', { detail: URL_FAULTS[fault] })
   }
 
-  /** Sends a message that says nothing. */
+  /** Sends a message that says nothing. Tests of a webhook at the same time are one, so that nobody floods a receiver. */
   async test(webhook: StoredWebhook): Promise<Attempt> {
+    const { webhook_id } = webhook
+    const running =
+      this.#tests.get(webhook_id) ?? this.#test(webhook).finally(() => this.#tests.delete(webhook_id))
+    this.#tests.set(webhook_id, running)
+    return await running
+  }
+
+  async #test(webhook: StoredWebhook): Promise<Attempt> {
     const { now } = this.#options
     const { webhook_id } = webhook
     const message = { type: 'webhook.test', timestamp: instantText(now()), data: { webhook_id } }
