@@ -106,14 +106,6 @@ beforeAll(async () => {
     path: { definition_id },
     body: { variables: { ...variables, required: ['plan', 'seats'] }, confirm_breaking: true },
   })
-  await client.createEvent({
-    body: {
-      journey_id,
-      customer_id,
-      event_id: 'signed_up',
-      custom_variables: { plan: 'pro', [longWord]: ['nowhere'], address: { city: 5 } },
-    },
-  })
   const { data: told } = await administration.createWebhook({
     body: {
       // Nothing listens there, so that its deliveries fail.
@@ -127,6 +119,14 @@ beforeAll(async () => {
   })
   webhook_id = told?.webhook.webhook_id ?? ''
   await client.createEvent({ body: { journey_id, customer_id, event_id: longWord } })
+  await client.createEvent({
+    body: {
+      journey_id,
+      customer_id,
+      event_id: 'signed_up',
+      custom_variables: { plan: 'pro', [longWord]: ['nowhere'], address: { city: 5 } },
+    },
+  })
   const { data: invitation } = await administration.createInvitation({
     body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
   })

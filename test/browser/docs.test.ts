@@ -23,6 +23,7 @@ type Contract = {
   servers: [{ url: string }]
   security: Security
   paths: Record<string, Record<string, { operationId: string; summary: string; security?: Security }>>
+  webhooks: Record<string, { post: { operationId: string; summary: string } }>
   components: { schemas: { ProblemCode: { enum: (keyof typeof problems)[] } } }
 }
 
@@ -110,9 +111,14 @@ describe('The API reference', () => {
       summary,
       text: expect.stringContaining(`${method}${path}`),
     }))
+    const messages = Object.values(contract.webhooks).map(({ post: { operationId, summary } }) => {
+      // With a badge in its heading.
+      const heading = expect.stringMatching(new RegExp(`^${summary}\\s+Webhook$`))
+      return { operationId, summary: heading, text: expect.stringContaining('webhook-signature') }
+    })
     const sorted = <T extends { operationId: string }>(list: T[]) =>
       list.toSorted((a, b) => (a.operationId < b.operationId ? -1 : 1))
-    expect(sorted(shown)).toEqual(sorted(expected))
+    expect(sorted(shown)).toEqual(sorted([...expected, ...messages]))
   })
 
   it('shows the path of requests as the contract gives it', async () => {
