@@ -3913,7 +3913,6 @@ export interface components {
         DeliveryId: string;
         /**
          * URL of a webhook
-         * Format: uri
          * @description Where messages are sent: an `https` URL without credentials and fragment. `http` is allowed where the operator
          *     has allowed the address, such as the machine itself in development.
          */

@@ -73,7 +73,7 @@ export const settings = [
   {
     name: 'CAIRN_WEBHOOK_ALLOW',
     default: '',
-    description: 'Networks that webhooks may call besides public addresses, for example 10.0.0.0/8,127.0.0.1',
+    description: 'Networks that webhooks may call besides public addresses, such as 127.0.0.1',
   },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
   {
