@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { startCairn } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { engine } from '../fixtures/engine.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
@@ -172,11 +173,26 @@ describe('a webhook', () => {
   })
 })
 
-it('a server without a key for secrets refuses to make a webhook', async () => {
-  const cairn = await startCairn({ encryptionKey: undefined })
-  const { client } = await cairn.workspace()
-  const { data, error } = await client.createWebhook({ body: { url, types } })
-  // Next to a file it makes one.
-  if (cairn.databaseUrl.startsWith('sqlite:')) expect(data?.secret).toMatch(/^whsec_/)
-  else expect(error?.code).toBe('encryption_key_missing')
+it('a server without a key for secrets refuses to make one', async () => {
+  const keyed = await startCairn()
+  const workspace = await keyed.workspace()
+  const made = await workspace.client.createWebhook({ body: { url, types } })
+  const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+  await keyed.stop()
+  const cairn = await startCairn({ databaseUrl: keyed.databaseUrl, encryptionKey: undefined })
+  const client = cairn.client(workspace.secret_key)
+  const created = await client.createWebhook({ body: { url, types } })
+  const rotated = await client.rotateWebhookSecret({ path })
+  if (engine === 'sqlite') {
+    // Next to a file it makes a key.
+    expect([created.data?.secret, rotated.data?.secret]).toEqual([
+      expect.stringMatching(/^whsec_/),
+      expect.stringMatching(/^whsec_/),
+    ])
+  } else {
+    expect([created.error?.code, rotated.error?.code]).toEqual([
+      'encryption_key_missing',
+      'encryption_key_missing',
+    ])
+  }
 })
