@@ -77,6 +77,8 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
       Object.assign(after, startingAt(now_ms), { customer_cursor })
     }
     await audited.changeWebhook(db, before, after, authorOf(context))
+    // It goes on at once, not when the next retry was planned.
+    if (after.is_enabled && !before.is_enabled) await deliveries.makeRetriesDue(db, before, now_ms)
     return after
   })
   if (skip_missed) await removePending(context, after)

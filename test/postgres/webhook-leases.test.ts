@@ -24,7 +24,8 @@ it('one of two servers sends to a webhook, and the other goes on when it stops',
   const { data } = await second.client(workspace.secret_key).createEvent({ body: event })
   sent.push(data?.id)
   await receiver.has(61)
-  // Once each: a server that stops has recorded what it has sent.
-  expect(receiver.received.map(({ data }) => data.id).sort()).toEqual(sent.sort())
+  // A stall longer than a lease may send one again, with the same identifier.
+  const told = new Map(receiver.received.map(({ id, data }) => [id, data.id]))
+  expect([...told.values()].sort()).toEqual(sent.sort())
   await second.stop()
 })
