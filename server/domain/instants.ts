@@ -24,5 +24,10 @@ export function instantText(ms: number): string {
   return latestText
 }
 
+/** The same for an instant that may be missing. */
+export function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : instantText(ms)
+}
+
 let latest_ms = Number.NaN
 let latestText = ''

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
-import { instant_ms, instantText } from '../domain/instants.ts'
+import { instant_ms, instantOrNull, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { keyStatus, newServiceKey } from '../domain/service-keys.ts'
 import { Problem } from '../problems.ts'
@@ -127,8 +127,4 @@ function shown(key: keys.ServiceKey, created_by: string | null, now_ms: number):
     expires_at: instantOrNull(key.expires_ms),
     revoked_at: instantOrNull(key.revoked_ms),
   }
-}
-
-function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : instantText(ms)
 }

@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
 import { cursorText } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
-import { instant_ms, instantText } from '../domain/instants.ts'
+import { instant_ms, instantOrNull, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import type { ReadingDatabase, Transaction } from '../storage/database.ts'
@@ -285,8 +285,4 @@ async function webhookBody(
     created_at: instantText(webhook.created_ms),
     updated_at: instantText(webhook.updated_ms),
   }
-}
-
-function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : instantText(ms)
 }

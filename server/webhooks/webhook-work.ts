@@ -184,7 +184,6 @@ export class WebhookWork {
         pace: () => this.#spareTime.wait(),
         onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
       }
-      // Its state may have changed while it was told.
       const isSent = await sendDue(webhook, sending)
       isMore = (isMore && (webhook.retry_ms ?? 0) <= now()) || isSent
     }
