@@ -162,9 +162,9 @@ function breaksOfObject(rules: Schema, value: Record<string, unknown>, pointer: 
   }
   if (maxProperties !== undefined) {
     // What they are must be allowed: an object is, wherever a schema is given for them.
-    const valueOf = (index: number) => (typeof additionalProperties === 'object' ? {} : index)
+    const valueAt = (index: number) => (typeof additionalProperties === 'object' ? {} : index)
     const many = Object.fromEntries(
-      Array.from({ length: maxProperties + 1 }, (_, index) => [`v${index}`, valueOf(index)]),
+      Array.from({ length: maxProperties + 1 }, (_, index) => [`v${index}`, valueAt(index)]),
     )
     found.push({ value: many, pointer, rule: 'maxProperties' })
   }
