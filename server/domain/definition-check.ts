@@ -1,5 +1,6 @@
-import formats from 'ajv-formats'
 import type { components } from '../../generated/contract.ts'
+import { fitOf } from './definition-fit.ts'
+import { isAmong, isOfFormat, lengthOf } from './definition-values.ts'
 import { type DefinedValue, isOfType, typesOf } from './event-definitions.ts'
 import { NameIndex } from './name-index.ts'
 import { pointerTo } from './pointers.ts'
@@ -23,7 +24,9 @@ const TEXT_LENGTH = 500
  * @returns at most `LISTED_VIOLATIONS`
  */
 export function definitionCheck(variables: DefinedValue): (value: unknown) => Violation[] {
+  const fits = fitOf(variables)
   return (value) => {
+    if (fits(value)) return []
     const comparison = new Comparison()
     comparison.compare(variables, value)
     return comparison.violations
@@ -58,7 +61,7 @@ class Comparison {
 
   #compareString({ minLength, maxLength, format }: DefinedValue, value: string) {
     if (minLength !== undefined || maxLength !== undefined) {
-      const length = charactersIn(value, { minLength, maxLength })
+      const length = lengthOf(value, { minLength, maxLength })
       this.#compareSize(length, minLength, maxLength, { unit: 'character', found: 'string' })
     }
     if (format === undefined || isOfFormat(format, value)) return
@@ -151,61 +154,6 @@ const A_NUMBER = { found: 'number' } as const
 function hasType({ type }: DefinedValue, value: unknown): boolean {
   if (type === undefined) return true
   return typeof type === 'string' ? isOfType(type, value) : type.some((one) => isOfType(one, value))
-}
-
-/** Sets of long enumerations: an array of 30,000 values would otherwise be compared with 100 values each. */
-const sets = new WeakMap<Enumeration, ReadonlySet<unknown>>()
-
-function isAmong(values: Enumeration, value: unknown): boolean {
-  if (values.length <= 10) return values.includes(value as string)
-  const set = sets.get(values) ?? new Set<unknown>(values)
-  sets.set(values, set)
-  return set.has(value)
-}
-
-function isOfFormat(format: NonNullable<DefinedValue['format']>, value: string): boolean {
-  if (format === 'date-time' && USUAL_INSTANT.test(value)) return true
-  const check = FORMATS[format]
-  return check instanceof RegExp ? check.test(value) : check(value)
-}
-
-/** Nearly every instant, to check it in a third of the time: on a day that every month has, and not a leap second. */
-const USUAL_INSTANT =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-
-type Format = RegExp | ((value: string) => boolean)
-
-const FORMATS: Readonly<Record<NonNullable<DefinedValue['format']>, Format>> = {
-  'date-time': formatOf('date-time'),
-  date: formatOf('date'),
-  email: formatOf('email'),
-  uuid: formatOf('uuid'),
-  uri: formatOf('uri'),
-}
-
-function formatOf(name: NonNullable<DefinedValue['format']>): Format {
-  // The full formats: the fast ones accept the date 2023-02-30.
-  const format: unknown = formats.default.get(name, 'full')
-  const check = format instanceof RegExp || typeof format === 'function' ? format : Object(format).validate
-  return check as Format
-}
-
-/** Returns the number of characters (code points), or one that is as far within or outside the bounds. */
-function charactersIn(value: string, { minLength = 0, maxLength = Number.POSITIVE_INFINITY }) {
-  // Each character is one or two code units.
-  if (value.length <= maxLength && value.length >= 2 * minLength) return value.length
-  let pairs = 0
-  for (let index = 1; index < value.length; index += 1) {
-    const isPair =
-      isBetween(value.charCodeAt(index - 1), 0xd800) && isBetween(value.charCodeAt(index), 0xdc00)
-    if (isPair) pairs += 1
-  }
-  return value.length - pairs
-}
-
-/** Whether a code unit is one of the 1,024 surrogates from `first`. */
-function isBetween(unit: number, first: number): boolean {
-  return unit >= first && unit < first + 0x400
 }
 
 function typesText(defined: DefinedValue): string {

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { definitionCheck, LISTED_VIOLATIONS } from '../../server/domain/definition-check.ts'
+import { fitOf } from '../../server/domain/definition-fit.ts'
 import { type DefinedValue, definitionFaults } from '../../server/domain/event-definitions.ts'
 import { pointerTo } from '../../server/domain/pointers.ts'
 import { casesToTry } from '../fixtures/thoroughness.ts'
@@ -205,9 +206,11 @@ describe('a check of variables', () => {
           fc.pre(definitionFaults(definition).length === 0)
           const isValid = ajvCheck(definition)
           const check = definitionCheck(definition)
+          const fits = fitOf(definition)
           for (const value of values) {
             const found = check(value)
             expect(found.length === 0).toBe(isValid(value))
+            expect(fits(value)).toBe(isValid(value))
             const pointers = new Set((isValid.errors ?? []).map(pointerOf))
             if (pointers.size < LISTED_VIOLATIONS)
               expect(new Set(found.map(({ pointer }) => pointer))).toEqual(pointers)
