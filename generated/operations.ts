@@ -291,6 +291,10 @@ export const operationPaths = {
    * `as_of` is the watermark up to which every acknowledged event is in the numbers; it is rarely more than a second
    * old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
    * progress, and the numbers and `steps` are those from before the change.
+   *
+   * `first_step` and `last_step` choose a part of the journey, `breakdown` adds the numbers by group, and `compare`
+   * adds those of another period. [How groups and periods compare](#tag/Reports/How-groups-and-periods-compare) says
+   * when a difference is within chance.
    */
   getJourneyReport: ['GET', '/journeys/{journey_id}/report'],
   /**
@@ -300,7 +304,7 @@ export const operationPaths = {
    * in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
    * its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
    * 30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
-   * whole. A span of more than 400 periods gives 409 `too_many_periods`.
+   * whole. A span of more than 400 periods, or 100 with `breakdown`, gives 409 `too_many_periods`.
    */
   getJourneyTrend: ['GET', '/journeys/{journey_id}/trend'],
   /**
@@ -308,7 +312,7 @@ export const operationPaths = {
    *
    * A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
    * step, in buckets that grow with the time. `times` are exact, as in the report. No customer has reached a step
-   * that the journey does not have.
+   * that the journey does not have, or that is outside the part that `first_step` and `last_step` choose.
    */
   getJourneyStepTimes: ['GET', '/journeys/{journey_id}/step-times'],
   /**

@@ -258,6 +258,11 @@ export const problems = {
     title: 'This filter needs a window',
     detail: 'Send window, the time after the first step within which a step counts.',
   },
+  compared_period_missing: {
+    status: 409,
+    title: 'There is no period to compare with',
+    detail: 'Send entered_from and entered_to, or compare=custom with compare_from and compare_to.',
+  },
   too_many_periods: {
     status: 409,
     title: 'The span has too many periods',

@@ -8,7 +8,12 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
  * an offset moves it out of the years 1900 to 9999, the result is the first or last instant.
  */
 export function instant_ms(text: string): number {
-  return Math.min(Math.max(Date.parse(text), FIRST_MS), LAST_MS)
+  return boundedInstant(Date.parse(text))
+}
+
+/** Moves an instant into the years that the contract accepts. */
+export function boundedInstant(ms: number): number {
+  return Math.min(Math.max(ms, FIRST_MS), LAST_MS)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { Problem } from '../problems.ts'
+import { boundedInstant } from './instants.ts'
 
 /** Calendar periods; weeks start on Monday. */
 export type PeriodUnit = 'day' | 'week' | 'month'
@@ -41,6 +42,20 @@ export function periodsBefore(
   { unit, zone }: Omit<PeriodOptions, 'most'>,
 ): number {
   return start_ms(zonedDay(ms, zone).subtract({ [`${unit}s`]: count }), zone)
+}
+
+/** Returns the period of equal length that ends where a period starts. */
+export function previousPeriod({ from_ms, to_ms }: Span): Span {
+  return { from_ms: boundedInstant(from_ms - (to_ms - from_ms)), to_ms: from_ms }
+}
+
+/** Returns the same period a calendar year earlier, in UTC; a year before 29 February is 28 February. */
+export function previousYear({ from_ms, to_ms }: Span): Span {
+  const yearBefore = (ms: number) => {
+    const instant = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO('UTC')
+    return boundedInstant(instant.subtract({ years: 1 }).epochMilliseconds)
+  }
+  return { from_ms: yearBefore(from_ms), to_ms: yearBefore(to_ms) }
 }
 
 /**

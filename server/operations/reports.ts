@@ -1,16 +1,21 @@
 import type { components } from '../../generated/contract.ts'
-import type { Context, Operation } from '../contract.ts'
+import type { Context, Operation, OperationRequest } from '../contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
-import { periodsBefore, periodsOf } from '../domain/periods.ts'
+import { periodsBefore, periodsOf, previousPeriod, previousYear } from '../domain/periods.ts'
+import { shareDifference } from '../domain/share-intervals.ts'
 import { Problem } from '../problems.ts'
 import type { ReadingDatabase } from '../storage/database.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
 import type {
+  BrokenDown,
+  ComparedNumbers,
   CustomerJourney,
+  EntryPeriod,
+  PartNumbers,
   StandingFilter,
   StandingsState,
   StepNumbers,
@@ -26,7 +31,12 @@ type FilterQuery = {
   entered_to?: string
   customer_type?: Schemas['CustomerType']
   window?: string
+  first_step?: number
+  last_step?: number
 }
+
+/** The steps of a report, and the number of the first. */
+type Part = { steps: readonly Step[]; first: number }
 
 /** Number of periods in a trend if the request sets no start. */
 const TREND_PERIODS = { day: 30, week: 26, month: 24 }
@@ -34,28 +44,41 @@ const TREND_PERIODS = { day: 30, week: 26, month: 24 }
 /** Maximum cohorts: enough for a year of days. */
 const MOST_COHORTS = 400
 
+/** With groups, each of which has all cohorts with all steps. */
+const MOST_COHORTS_BROKEN_DOWN = 100
+
 /** Maximum journeys per page: each comes with all its steps, perhaps a hundred with long names. */
 const MOST_JOURNEYS = 50
 
 export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
   const { workspaceId, path, query } = request
+  const compared = comparedPeriod(query)
+  const filter = { ...brokenDown(query), ...(compared && { compared }) }
   const [journey, since, numbers] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
     sinceOf(storage.db, workspaceId, path.journey_id),
-    storage.standings.report(workspaceId, path.journey_id, filterOf(query), reading),
+    storage.standings.report(workspaceId, path.journey_id, filter, reading),
   ])
   if (!journey || !numbers) throw new Problem('journey_not_found')
   const { journey_id } = journey
-  const { enrolled } = numbers
-  const named = namedSteps(numbers, journey.steps)
-  const steps = numbers.steps.map((step, index) => {
-    return {
-      step: index + 1,
-      ...(named[index] as Step),
-      ...reportStep(step, numbers.steps[index - 1], enrolled),
-    }
-  })
-  return { status: 200, body: { journey_id, enrolled, steps, ...since, ...stateOf(numbers) } }
+  const part = { steps: partOf(namedSteps(numbers, journey.steps), query), first: query.first_step ?? 1 }
+  const groups = numbers.groups?.map(({ group, ...ofGroup }) => ({
+    group,
+    enrolled: ofGroup.enrolled,
+    steps: reportSteps(part, ofGroup),
+    differences: differences(ofGroup, restOf(numbers, ofGroup)),
+    comparison: comparisonOf(part, ofGroup, compared),
+  }))
+  const body = {
+    journey_id,
+    enrolled: numbers.enrolled,
+    steps: reportSteps(part, numbers),
+    groups: groups ?? null,
+    comparison: comparisonOf(part, numbers, compared),
+    ...since,
+    ...stateOf(numbers),
+  }
+  return { status: 200, body }
 }
 
 export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, context) => {
@@ -67,8 +90,9 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
     entered_from === undefined
       ? periodsBefore(to_ms, TREND_PERIODS[unit], { unit, zone })
       : instant_ms(entered_from)
-  const starts_ms = periodsOf({ from_ms, to_ms }, { unit, zone, most: MOST_COHORTS })
-  const filter = { ...filterOf(others), starts_ms }
+  const most = query.breakdown === undefined ? MOST_COHORTS : MOST_COHORTS_BROKEN_DOWN
+  const starts_ms = periodsOf({ from_ms, to_ms }, { unit, zone, most })
+  const filter = { ...brokenDown(others), starts_ms }
   const [journey, since, trend] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
     sinceOf(storage.db, workspaceId, path.journey_id),
@@ -82,10 +106,15 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
     reached: [...reached],
     complete: !incomplete,
   }))
-  const steps = namedSteps(trend, journey.steps)
+  const groups = trend.groups?.map(({ group, cohorts }) => ({
+    group,
+    cohorts: cohorts.map(({ enrolled, reached }) => ({ enrolled, reached: [...reached] })),
+  }))
+  const steps = partOf(namedSteps(trend, journey.steps), query)
+  const { journey_id } = journey
   return {
     status: 200,
-    body: { journey_id: journey.journey_id, steps, cohorts, ...since, ...stateOf(trend) },
+    body: { journey_id, steps, cohorts, groups: groups ?? null, ...since, ...stateOf(trend) },
   }
 }
 
@@ -95,14 +124,16 @@ export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
 ) => {
   const { workspaceId, path, query } = request
   const { step, ...others } = query
-  const filter = { ...filterOf(others), step }
+  const filter = { ...brokenDown(others), step }
   const [since, found] = await Promise.all([
     sinceOf(storage.db, workspaceId, path.journey_id),
     storage.standings.histogram(workspaceId, path.journey_id, filter, reading),
   ])
   if (!found) throw new Problem('journey_not_found')
   const { times, ranges } = found
-  const body = { journey_id: path.journey_id, step, times, classes: [...ranges], ...since, ...stateOf(found) }
+  const groups = found.groups?.map(({ counts, ...group }) => ({ ...group, counts: [...counts] })) ?? null
+  const { journey_id } = path
+  const body = { journey_id, step, times, classes: [...ranges], groups, ...since, ...stateOf(found) }
   return { status: 200, body }
 }
 
@@ -190,13 +221,44 @@ async function namedStandings(
   })
 }
 
-function filterOf({ entered_from, entered_to, customer_type, window }: FilterQuery): StandingFilter {
+function filterOf(query: FilterQuery): StandingFilter {
+  const { entered_from, entered_to, customer_type, window, first_step, last_step } = query
   return {
     ...(entered_from !== undefined && { entered_from_ms: instant_ms(entered_from) }),
     ...(entered_to !== undefined && { entered_to_ms: instant_ms(entered_to) }),
     ...(customer_type !== undefined && { customer_type }),
     ...(window !== undefined && { window_ms: duration_ms(window) }),
+    ...(first_step !== undefined && { first_step }),
+    ...(last_step !== undefined && { last_step }),
   }
+}
+
+function brokenDown(query: FilterQuery & { breakdown?: Schemas['Breakdown'] }): BrokenDown {
+  return {
+    ...filterOf(query),
+    ...(query.breakdown !== undefined && { breakdown: { by: 'customer_type' as const } }),
+  }
+}
+
+/** @throws {Problem} `compared_period_missing` */
+function comparedPeriod({
+  compare,
+  entered_from,
+  entered_to,
+  compare_from,
+  compare_to,
+}: OperationRequest<'getJourneyReport'>['query']): Required<EntryPeriod> | undefined {
+  if (compare === undefined) return undefined
+  const [from, to] = compare === 'custom' ? [compare_from, compare_to] : [entered_from, entered_to]
+  if (from === undefined || to === undefined) throw new Problem('compared_period_missing')
+  const span = { from_ms: instant_ms(from), to_ms: instant_ms(to) }
+  const spans = {
+    custom: () => span,
+    previous_period: () => previousPeriod(span),
+    previous_year: () => previousYear(span),
+  }
+  const { from_ms, to_ms } = spans[compare]()
+  return { entered_from_ms: from_ms, entered_to_ms: to_ms }
 }
 
 async function sinceOf(db: ReadingDatabase, workspaceId: string, journeyId: string) {
@@ -212,6 +274,60 @@ function stateOf({ as_of_ms, recomputing }: StandingsState) {
 function namedSteps({ event_ids }: StandingsState, configured: readonly Step[]): Step[] {
   const names = new Map(configured.map(({ event_id, name }) => [event_id, name]))
   return event_ids.map((event_id) => ({ event_id, name: names.get(event_id) ?? event_id }))
+}
+
+/** Returns the steps that were asked for. */
+function partOf(steps: readonly Step[], { first_step = 1, last_step }: FilterQuery): Step[] {
+  return steps.slice(first_step - 1, last_step)
+}
+
+function reportSteps({ steps, first }: Part, numbers: PartNumbers): Schemas['JourneyReportStep'][] {
+  return numbers.steps.map((step, index) => {
+    return {
+      step: first + index,
+      ...(steps[index] as Step),
+      ...reportStep(step, numbers.steps[index - 1], numbers.enrolled),
+    }
+  })
+}
+
+function comparisonOf(
+  part: Part,
+  numbers: ComparedNumbers,
+  compared: Required<EntryPeriod> | undefined,
+): Schemas['JourneyComparison'] {
+  const { comparison } = numbers
+  if (!comparison || !compared) return null
+  return {
+    entered_from: instantText(compared.entered_from_ms),
+    entered_to: instantText(compared.entered_to_ms),
+    enrolled: comparison.enrolled,
+    steps: reportSteps(part, comparison),
+    differences: differences(numbers, comparison),
+  }
+}
+
+/** Numbers of which the shares are compared. */
+type Shares = { enrolled: number; steps: readonly { reached: number }[] }
+
+/** Returns the numbers of all who are not in a group. */
+function restOf(whole: Shares, group: Shares): Shares {
+  return {
+    enrolled: whole.enrolled - group.enrolled,
+    steps: whole.steps.map(({ reached }, step) => ({ reached: reached - (group.steps[step]?.reached ?? 0) })),
+  }
+}
+
+/** Returns by step how much the shares of enrolled customers differ. */
+function differences(one: Shares, other: Shares): Schemas['ShareDifference'][] {
+  return one.steps.map(({ reached }, step) => {
+    if (one.enrolled === 0 || other.enrolled === 0) return null
+    const { difference, low, high } = shareDifference(
+      { part: reached, whole: one.enrolled },
+      { part: other.steps[step]?.reached ?? 0, whole: other.enrolled },
+    )
+    return { of_enrolled: difference, low, high, within_chance: low <= 0 && high >= 0 }
+  })
 }
 
 function reportStep(step: StepNumbers, before: StepNumbers | undefined, enrolled: number) {

@@ -81,6 +81,7 @@ const requestCauses: Record<string, Cause> = {
     return { body: JSON.stringify({ ...name, variables: { type: 'string' } }) }
   },
   window_missing: async () => ({ query: '?standing=waiting' }),
+  compared_period_missing: async () => ({ query: '?compare=previous_period' }),
   too_many_periods: async ({ operationId }) => ({
     query:
       operationId === 'getActivity' ? '?from=2000-01-01T00:00:00Z' : '?entered_from=2000-01-01T00:00:00Z',

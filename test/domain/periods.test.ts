@@ -2,7 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 import { duration_ms } from '../../server/domain/durations.ts'
-import { type PeriodUnit, periodsBefore, periodsOf } from '../../server/domain/periods.ts'
+import {
+  type PeriodUnit,
+  periodsBefore,
+  periodsOf,
+  previousPeriod,
+  previousYear,
+} from '../../server/domain/periods.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString().replace(':00.000Z', 'Z')
 
@@ -80,4 +86,20 @@ it.each([
   ['PT0S', 0],
 ])('reads %s as %i milliseconds', (text, expected) => {
   expect(duration_ms(text)).toBe(expected)
+})
+
+describe('previousPeriod', () => {
+  it('has the same length and ends where the period starts', () => {
+    expect(previousPeriod({ from_ms: 100, to_ms: 130 })).toEqual({ from_ms: 70, to_ms: 100 })
+  })
+})
+
+describe('previousYear', () => {
+  it('begins and ends on the same days, and on 28 February for the day that the year lacks', () => {
+    const { from_ms, to_ms } = previousYear({
+      from_ms: Date.parse('2028-02-29T10:00Z'),
+      to_ms: Date.parse('2028-03-01T00:00Z'),
+    })
+    expect([iso(from_ms), iso(to_ms)]).toEqual(['2027-02-28T10:00Z', '2027-03-01T00:00Z'])
+  })
 })

@@ -244,6 +244,171 @@ describe('getJourneyReport', () => {
   )
 })
 
+describe('a part of a journey', () => {
+  it('begins with those who have reached its first step, and so does the window', async ({
+    stepped: workspace,
+  }) => {
+    const [soon, late, first] = await Promise.all(
+      [1, 2, 3].map((number) => initialize(workspace, `user-${number}`)),
+    )
+    await does(workspace, soon ?? '', [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(600)],
+      ['paid', at(610)],
+    ])
+    await does(workspace, late ?? '', [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(600)],
+      ['paid', at(900)],
+    ])
+    await does(workspace, first ?? '', [['signed_up', at(0)]])
+    const part = { first_step: 2, window: 'PT1H' }
+    const { enrolled, steps } = await report(workspace, part)
+    expect(enrolled).toBe(2)
+    expect(steps).toMatchObject([
+      { step: 2, event_id: 'plan_chosen', reached: 2, of_enrolled: 1, of_previous: 1, waiting: null },
+      { step: 3, event_id: 'paid', reached: 1, of_enrolled: 0.5, of_previous: 0.5, dropped: 1 },
+    ])
+    expect((await report(workspace, { last_step: 2 })).steps.map(({ step }) => step)).toEqual([1, 2])
+    expect((await report(workspace, { first_step: 4 })).steps).toEqual([])
+    expect(await listed(workspace, { ...part, standing: 'dropped' })).toEqual([2])
+    const { client, journey_id } = workspace
+    const path = { journey_id }
+    const { data: times } = await client.getJourneyStepTimes({ path, query: { ...part, step: 3 } })
+    expect(times?.times).toEqual({ n: 1, median_ms: minutes(10), p90_ms: minutes(10) })
+    const { data: before } = await client.getJourneyStepTimes({ path, query: { ...part, step: 1 } })
+    expect(before).toMatchObject({ times: { n: 0 }, classes: [] })
+    const query = { ...part, entered_from: at(0), entered_to: at(1) }
+    const { data: trend } = await client.getJourneyTrend({ path, query })
+    expect(trend).toMatchObject({
+      steps: STEPS.slice(1),
+      cohorts: [{ enrolled: 2, reached: [2, 1] }],
+    })
+  })
+})
+
+describe('a breakdown by customer type', () => {
+  it('has the numbers of each type that somebody has, with how they differ from the others', async ({
+    stepped: workspace,
+  }) => {
+    const { client, journey_id } = workspace
+    const path = { journey_id }
+    const query = { breakdown: 'customer_type', entered_from: at(0), entered_to: at(1) } as const
+    expect(await report(workspace, query)).toMatchObject({ groups: [], comparison: null })
+    for (const number of [1, 2, 3]) {
+      const customer = await initialize(workspace, `user-${number}`)
+      await does(workspace, customer, [['signed_up', at(0)]])
+    }
+    const { data: account } = await client.initializeCustomer({
+      body: { journey_id, client_customer_id: 'team-1', customer_type: 'account', customer_name: 'Team' },
+    })
+    await does(workspace, account?.customer_id ?? '', [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(5)],
+    ])
+    const { groups, steps } = await report(workspace, query)
+    expect(steps.map(({ reached }) => reached)).toEqual([4, 1, 0])
+    expect(groups?.map(({ group, enrolled }) => [group.kind, group.value, group.values, enrolled])).toEqual([
+      ['value', 'contact', 1, 3],
+      ['value', 'account', 1, 1],
+    ])
+    expect(groups?.[1]?.steps.map(({ step, reached }) => [step, reached])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 0],
+    ])
+    expect(groups?.[1]?.differences).toMatchObject([
+      { of_enrolled: 0, within_chance: true },
+      { of_enrolled: 1, within_chance: false },
+      { of_enrolled: 0, within_chance: true },
+    ])
+    const { data: trend } = await client.getJourneyTrend({ path, query })
+    expect(trend?.groups).toEqual([
+      {
+        group: { kind: 'value', value: 'contact', values: 1 },
+        cohorts: [{ enrolled: 3, reached: [3, 0, 0] }],
+      },
+      {
+        group: { kind: 'value', value: 'account', values: 1 },
+        cohorts: [{ enrolled: 1, reached: [1, 1, 0] }],
+      },
+    ])
+    const { data: times } = await client.getJourneyStepTimes({ path, query: { ...query, step: 2 } })
+    expect(times?.groups).toEqual([
+      {
+        group: { kind: 'value', value: 'account', values: 1 },
+        times: { n: 1, median_ms: minutes(5), p90_ms: minutes(5) },
+        counts: [1],
+      },
+    ])
+  })
+
+  it('has at most 100 cohorts in a trend', async ({ workspace }) => {
+    const { client, journey_id } = workspace
+    const span = (entered_to: string) => ({
+      path: { journey_id },
+      query: { breakdown: 'customer_type', entered_from: '2026-01-01T00:00:00Z', entered_to } as const,
+    })
+    const { data } = await client.getJourneyTrend(span('2026-04-11T00:00:00Z'))
+    expect(data?.cohorts.length).toBe(100)
+    const { error } = await client.getJourneyTrend(span('2026-04-12T00:00:00Z'))
+    expect(error).toMatchObject({ status: 409, code: 'too_many_periods' })
+  })
+})
+
+describe('a comparison', () => {
+  it('has the numbers of another period, and how the shares differ', async ({ stepped: workspace }) => {
+    const enters = async (count: number, reaching: number, when: string) => {
+      for (let number = 0; number < count; number += 1) {
+        const customer = await initialize(workspace, `user-${when}-${number}`)
+        await does(workspace, customer, [[number < reaching ? 'signed_up' : 'looked', when]])
+      }
+    }
+    await enters(10, 9, '2026-03-10T00:00:00Z')
+    await enters(10, 3, '2026-03-05T23:59:59Z')
+    await enters(2, 0, '2025-03-10T00:00:00Z')
+    const period = { entered_from: '2026-03-08T00:00:00Z', entered_to: '2026-03-12T00:00:00Z' }
+    const compared = async (query: ReportQuery) =>
+      (await report(workspace, { ...period, ...query })).comparison
+    const previous = await compared({ compare: 'previous_period' })
+    expect(previous).toMatchObject({
+      entered_from: '2026-03-04T00:00:00.000Z',
+      entered_to: '2026-03-08T00:00:00.000Z',
+      enrolled: 10,
+      steps: [{ step: 1, reached: 3, of_enrolled: 0.3 }, { reached: 0 }, { reached: 0 }],
+      differences: [{ within_chance: false }, { of_enrolled: 0, within_chance: true }, { of_enrolled: 0 }],
+    })
+    const { of_enrolled, low, high } = previous?.differences[0] ?? {}
+    expect([of_enrolled, low, high].map((share) => share?.toFixed(4))).toEqual(['0.6000', '0.1705', '0.8090'])
+    expect(await compared({ compare: 'previous_year' })).toMatchObject({
+      entered_from: '2025-03-08T00:00:00.000Z',
+      entered_to: '2025-03-12T00:00:00.000Z',
+      enrolled: 2,
+    })
+    const own = { compare_from: '2026-01-01T00:00:00Z', compare_to: '2026-03-01T00:00:00Z' }
+    expect(await compared({ compare: 'custom', ...own })).toMatchObject({
+      enrolled: 0,
+      differences: [null, null, null],
+    })
+    const { groups } = await report(workspace, {
+      ...period,
+      compare: 'previous_period',
+      breakdown: 'customer_type',
+    })
+    expect(groups).toMatchObject([{ enrolled: 10, comparison: { ...previous } }])
+  })
+
+  it.for([
+    { compare: 'previous_period' },
+    { compare: 'previous_year', entered_from: at(0) },
+    { compare: 'custom', entered_from: at(0), entered_to: at(1), compare_to: at(0) },
+  ] as const)('needs both ends of its period: %j', async (query, { workspace }) => {
+    const { client, journey_id } = workspace
+    const { error } = await client.getJourneyReport({ path: { journey_id }, query })
+    expect(error).toMatchObject({ status: 409, code: 'compared_period_missing' })
+  })
+})
+
 describe('getJourneyTrend', () => {
   it('groups customers into days of the time zone, also when clocks change', async ({
     stepped: workspace,

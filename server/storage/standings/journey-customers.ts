@@ -81,18 +81,22 @@ function standingTest(
   asOf_ms: number,
 ): (standing: Standing) => boolean {
   const { customer_type, reached, not_reached, standing: course, out_of_order, window_ms } = filter
+  const { first_step, last_step } = filter
+  const first = (first_step ?? 1) - 1
+  const last = Math.min(last_step ?? steps, steps)
   const asked = [reached, not_reached, out_of_order].filter((step) => step !== undefined)
   if (asked.some((step) => step > steps)) return () => false
   return (standing) => {
     if (customer_type !== undefined && standing.customer_type !== customer_type) return false
-    const [first] = standing.reached
-    const end_ms = (first?.at_ms ?? 0) + (window_ms ?? Number.POSITIVE_INFINITY)
+    if (standing.reached.length < (first_step ?? 0)) return false
+    const begin_ms = standing.reached[first]?.at_ms ?? 0
+    const end_ms = begin_ms + (window_ms ?? Number.POSITIVE_INFINITY)
     const count = standing.reached.filter(({ at_ms }) => at_ms <= end_ms).length
     if (reached !== undefined && count < reached) return false
     if (not_reached !== undefined && count >= not_reached) return false
     if (out_of_order !== undefined && !outOfOrder(standing).includes(out_of_order - 1)) return false
     if (course === undefined) return true
-    if (window_ms === undefined || count === 0 || count === steps) return false
+    if (window_ms === undefined || count <= first || count >= last) return false
     return asOf_ms <= end_ms === (course === 'waiting')
   }
 }

@@ -1,13 +1,15 @@
 import { areSameSteps, type Key } from '../../domain/journey-standing.ts'
-import { type Counted, countReport } from './journey-report.ts'
+import { type Groups, groupsOf } from './breakdown.ts'
+import { type Counted, type CountOptions, countReport } from './journey-report.ts'
 import { countCohorts } from './journey-trend.ts'
 import { PageWalk } from './page-walk.ts'
 import type { JourneyState, StandingReader } from './standing-store.ts'
 import type {
+  BrokenDown,
+  ComparedReport,
   JourneyCohorts,
   JourneyNumbers,
   JourneyTimes,
-  StandingFilter,
   StandingsState,
 } from './standings.ts'
 import { countTimes } from './time-ranges.ts'
@@ -18,6 +20,8 @@ const KEPT_ANSWERS = 64
 /** A journey with its current configuration. */
 export type AskedJourney = { journey: Key; event_ids: readonly string[] }
 
+type Count<Numbers> = (walk: PageWalk, groups: Groups, options: CountOptions) => Promise<Counted<Numbers>>
+
 /** Computes reports of journeys, and caches the answers until something changes. */
 export class JourneyReports {
   readonly #kept = new Map<string, Counted<unknown>>()
@@ -25,11 +29,14 @@ export class JourneyReports {
   async report(
     reader: StandingReader,
     asked: AskedJourney,
-    filter: StandingFilter,
+    filter: ComparedReport,
     signal: AbortSignal,
   ): Promise<JourneyNumbers> {
-    const count = (walk: PageWalk, options: { steps: number; asOf_ms: number }) =>
-      countReport(walk, filter, options)
+    const count: Count<Pick<JourneyNumbers, 'enrolled' | 'steps' | 'comparison' | 'groups'>> = (
+      walk,
+      groups,
+      options,
+    ) => countReport(walk, filter, groups, options)
     const { state, numbers } = await this.#answer(reader, asked, { kind: 'report', filter, count }, signal)
     return { ...state, ...numbers }
   }
@@ -37,23 +44,24 @@ export class JourneyReports {
   async trend(
     reader: StandingReader,
     asked: AskedJourney,
-    filter: StandingFilter & { starts_ms: readonly number[] },
+    filter: BrokenDown & { starts_ms: readonly number[] },
     signal: AbortSignal,
   ): Promise<JourneyCohorts> {
-    const count = (walk: PageWalk, options: { steps: number; asOf_ms: number }) =>
-      countCohorts(walk, filter, options)
+    const count: Count<Pick<JourneyCohorts, 'cohorts' | 'groups'>> = (walk, groups, options) =>
+      countCohorts(walk, filter, groups, options)
     const { state, numbers } = await this.#answer(reader, asked, { kind: 'trend', filter, count }, signal)
-    return { ...state, cohorts: numbers }
+    return { ...state, ...numbers }
   }
 
   async histogram(
     reader: StandingReader,
     asked: AskedJourney,
-    filter: StandingFilter & { step: number },
+    filter: BrokenDown & { step: number },
     signal: AbortSignal,
   ): Promise<JourneyTimes> {
-    const count = async (walk: PageWalk) => {
-      return { numbers: await countTimes(walk, filter), holdsUntil_ms: Number.POSITIVE_INFINITY }
+    const count: Count<Pick<JourneyTimes, 'times' | 'ranges' | 'groups'>> = async (walk, groups, options) => {
+      const numbers = await countTimes(walk, filter, groups, options)
+      return { numbers, holdsUntil_ms: Number.POSITIVE_INFINITY }
     }
     const { state, numbers } = await this.#answer(reader, asked, { kind: 'histogram', filter, count }, signal)
     return { ...state, ...numbers }
@@ -62,11 +70,7 @@ export class JourneyReports {
   async #answer<Numbers>(
     reader: StandingReader,
     asked: AskedJourney,
-    question: {
-      kind: string
-      filter: StandingFilter
-      count(walk: PageWalk, options: { steps: number; asOf_ms: number }): Promise<Counted<Numbers>>
-    },
+    question: { kind: string; filter: BrokenDown; count: Count<Numbers> },
     signal: AbortSignal,
   ): Promise<{ state: StandingsState; numbers: Numbers }> {
     const journey = (await reader.journey(asked.journey)) ?? { ...noStandings, event_ids: asked.event_ids }
@@ -85,7 +89,8 @@ export class JourneyReports {
     this.#kept.delete(key)
     if (!counted || counted.holdsUntil_ms < asOf_ms) {
       const walk = new PageWalk(reader, { journey: asked.journey, generation, signal })
-      counted = await question.count(walk, { steps: event_ids.length, asOf_ms })
+      const groups = groupsOf(question.filter.breakdown)
+      counted = await question.count(walk, groups, { steps: event_ids.length, asOf_ms })
     }
     this.#kept.set(key, counted)
     for (const oldest of this.#kept.keys()) {

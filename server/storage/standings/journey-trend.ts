@@ -1,25 +1,44 @@
-import type { Counted } from './journey-report.ts'
-import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
+import { type Groups, listedGroups } from './breakdown.ts'
+import type { Counted, CountOptions } from './journey-report.ts'
+import { EntryTest, JourneyPart, type PageWalk } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
-import type { Cohort, StandingFilter } from './standings.ts'
+import type { BrokenDown, Cohort, JourneyCohorts, StandingFilter } from './standings.ts'
 
 /**
  * Counts a trend: how many customers entered and reached each step, by cohort.
  * @param filter.starts_ms ascending: each cohort begins at one and ends at the next
- * @param options.steps how many steps the journey has
  */
 export async function countCohorts(
   walk: PageWalk,
-  filter: StandingFilter & { starts_ms: readonly number[] },
-  { steps, asOf_ms }: { steps: number; asOf_ms: number },
-): Promise<Counted<Cohort[]>> {
-  const count = new CohortCount(filter, steps, asOf_ms)
-  await walk.each((page) => count.take(page))
-  return count.cohorts()
+  filter: BrokenDown & { starts_ms: readonly number[] },
+  groups: Groups,
+  { steps, asOf_ms }: CountOptions,
+): Promise<Counted<Pick<JourneyCohorts, 'cohorts' | 'groups'>>> {
+  const part = new JourneyPart(filter, steps)
+  const entry = new EntryTest(filter, part)
+  const whole = new CohortCount(filter, part, asOf_ms)
+  const counts = groups.groups.map(() => new CohortCount(filter, part, asOf_ms))
+  await walk.each((page) => {
+    while (page.next()) {
+      if (!entry.passes(page)) continue
+      const group = groups.of(page)
+      if (group < 0) continue
+      whole.take(page)
+      counts[group]?.take(page)
+    }
+  })
+  const { numbers: cohorts, holdsUntil_ms } = whole.cohorts()
+  const parts = counts.map((count) => ({ cohorts: count.cohorts().numbers }))
+  const enrolled = ({ cohorts }: { cohorts: readonly Cohort[] }) => {
+    const now = cohorts.reduce((sum, cohort) => sum + cohort.enrolled, 0)
+    return { now, inAll: now }
+  }
+  const numbers = { cohorts, groups: filter.breakdown ? listedGroups(groups, parts, enrolled) : null }
+  return { numbers, holdsUntil_ms }
 }
 
 class CohortCount {
-  readonly #entry: EntryTest
+  readonly #part: JourneyPart
   readonly #starts_ms: Float64Array
   readonly #window_ms: number | undefined
   readonly #asOf_ms: number
@@ -31,9 +50,10 @@ class CohortCount {
   /** The cohort of the previous entry: adjacent customers mostly have the same. */
   #cohort = 0
 
-  constructor(filter: StandingFilter & { starts_ms: readonly number[] }, steps: number, asOf_ms: number) {
+  constructor(filter: StandingFilter & { starts_ms: readonly number[] }, part: JourneyPart, asOf_ms: number) {
+    const { steps } = part
     const cohorts = Math.max(filter.starts_ms.length - 1, 0)
-    this.#entry = new EntryTest(filter)
+    this.#part = part
     this.#starts_ms = Float64Array.from(filter.starts_ms)
     this.#window_ms = filter.window_ms
     this.#asOf_ms = asOf_ms
@@ -42,18 +62,17 @@ class CohortCount {
     this.#waitingUntil_ms = new Float64Array(cohorts).fill(Number.POSITIVE_INFINITY)
   }
 
+  /** Counts the standing just read. */
   take(page: TimesReader): void {
+    if (!this.#find(page.entered_ms)) return
     const window_ms = this.#window_ms ?? Number.POSITIVE_INFINITY
-    while (page.next()) {
-      if (!this.#entry.passes(page) || !this.#find(page.entered_ms)) continue
-      const reached = reachedWithin(page, window_ms)
-      const index = this.#cohort * (this.#steps + 1) + reached
-      this.#reached[index] = (this.#reached[index] as number) + 1
-      if (reached === 0 || reached === this.#steps) continue
-      const end_ms = page.entered_ms + (page.gaps_ms[0] as number) + window_ms
-      if (this.#asOf_ms > end_ms || end_ms >= (this.#waitingUntil_ms[this.#cohort] as number)) continue
-      this.#waitingUntil_ms[this.#cohort] = end_ms
-    }
+    const reached = this.#part.reachedWithin(page, window_ms)
+    const index = this.#cohort * (this.#steps + 1) + reached
+    this.#reached[index] = (this.#reached[index] as number) + 1
+    if (reached === 0 || reached === this.#steps) return
+    const end_ms = this.#part.begin_ms(page) + window_ms
+    if (this.#asOf_ms > end_ms || end_ms >= (this.#waitingUntil_ms[this.#cohort] as number)) return
+    this.#waitingUntil_ms[this.#cohort] = end_ms
   }
 
   cohorts(): Counted<Cohort[]> {

@@ -63,32 +63,62 @@ export class PageWalk {
   }
 }
 
+/** The steps of a journey that are looked at, from 0, without `end`. The first is where windows begin. */
+export class JourneyPart {
+  readonly first: number
+  readonly end: number
+  /** An enrolment counts only if it has reached as many steps of the journey. */
+  readonly least: number
+
+  /** @param steps how many steps the journey has */
+  constructor({ first_step, last_step }: StandingFilter, steps: number) {
+    this.first = (first_step ?? 1) - 1
+    this.end = Math.max(this.first, Math.min(last_step ?? steps, steps))
+    this.least = first_step ?? 0
+  }
+
+  get steps(): number {
+    return this.end - this.first
+  }
+
+  /** How many of its steps are reached within a window, which may be infinite. */
+  reachedWithin({ reached, gaps_ms }: TimesReader, window_ms: number): number {
+    const { first } = this
+    const end = reached < this.end ? reached : this.end
+    let sinceFirst_ms = 0
+    for (let step = first + 1; step < end; step += 1) {
+      sinceFirst_ms += gaps_ms[step] as number
+      if (sinceFirst_ms > window_ms) return step - first
+    }
+    return end > first ? end - first : 0
+  }
+
+  /** When its first step was reached. */
+  begin_ms({ entered_ms, gaps_ms }: TimesReader): number {
+    let begin_ms = entered_ms
+    for (let step = 0; step <= this.first; step += 1) begin_ms += gaps_ms[step] as number
+    return begin_ms
+  }
+}
+
 /** Tests which standings of a page a filter accepts. */
 export class EntryTest {
   readonly #from_ms: number
   readonly #to_ms: number
   readonly #accounts: boolean
   readonly #contacts: boolean
+  readonly #least: number
 
-  constructor({ entered_from_ms, entered_to_ms, customer_type }: StandingFilter) {
+  constructor({ entered_from_ms, entered_to_ms, customer_type }: StandingFilter, { least }: JourneyPart) {
     this.#from_ms = entered_from_ms ?? Number.NEGATIVE_INFINITY
     this.#to_ms = entered_to_ms ?? Number.POSITIVE_INFINITY
     this.#accounts = customer_type !== 'contact'
     this.#contacts = customer_type !== 'account'
+    this.#least = least
   }
 
-  passes({ entered_ms, isContact }: { entered_ms: number; isContact: boolean }): boolean {
-    if (entered_ms < this.#from_ms || entered_ms >= this.#to_ms) return false
+  passes({ entered_ms, isContact, reached }: TimesReader): boolean {
+    if (entered_ms < this.#from_ms || entered_ms >= this.#to_ms || reached < this.#least) return false
     return isContact ? this.#contacts : this.#accounts
   }
-}
-
-/** How many steps are reached within a window, which may be infinite. */
-export function reachedWithin({ reached, gaps_ms }: TimesReader, window_ms: number): number {
-  let sinceFirst_ms = 0
-  for (let step = 1; step < reached; step += 1) {
-    sinceFirst_ms += gaps_ms[step] as number
-    if (sinceFirst_ms > window_ms) return step
-  }
-  return reached
 }

@@ -85,6 +85,8 @@ export class TimesReader {
   /** Number of early steps, and which they are, from 0 and ascending. */
   earlyCount = 0
   readonly early = new Uint8Array(MAX_STEPS)
+  /** How many standings were read since this was set to zero. */
+  ordinal = 0
   /** Offset of the next standing in the page's bytes. */
   position = 0
   #bytes: DataView = new DataView(PADDING.buffer)
@@ -103,6 +105,7 @@ export class TimesReader {
   next(): boolean {
     if (this.#left === 0) return false
     this.#left -= 1
+    this.ordinal += 1
     const bytes = this.#bytes
     const gaps_ms = this.gaps_ms
     let at = this.position

@@ -1,16 +1,16 @@
 import type { Page } from '../../domain/paging.ts'
-import type { CustomerFilter, StandingFilter, Standings } from './standings.ts'
+import type { BrokenDown, ComparedReport, CustomerFilter, Standings } from './standings.ts'
 
 /** A query of standings, as it is sent to the thread that reads them. */
 export type StandingsQuery =
-  | { kind: 'report'; workspaceId: string; journeyId: string; filter: StandingFilter }
+  | { kind: 'report'; workspaceId: string; journeyId: string; filter: ComparedReport }
   | {
       kind: 'trend'
       workspaceId: string
       journeyId: string
-      filter: StandingFilter & { starts_ms: readonly number[] }
+      filter: BrokenDown & { starts_ms: readonly number[] }
     }
-  | { kind: 'histogram'; workspaceId: string; journeyId: string; filter: StandingFilter & { step: number } }
+  | { kind: 'histogram'; workspaceId: string; journeyId: string; filter: BrokenDown & { step: number } }
   | { kind: 'customers'; workspaceId: string; journeyId: string; filter: CustomerFilter; page: Page }
   | { kind: 'customerJourneys'; workspaceId: string; customerId: string; page: Page }
 

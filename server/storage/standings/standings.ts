@@ -3,17 +3,33 @@ import type { Page, PageRows } from '../../domain/paging.ts'
 import type { Reading } from '../database.ts'
 
 type CustomerType = components['schemas']['CustomerType']
+type BreakdownGroup = components['schemas']['BreakdownGroup']
 
-/** Which enrolments count. All conditions must hold. */
-export type StandingFilter = {
-  /** Entered at this time or later. */
-  entered_from_ms?: number
-  /** Entered before this time. */
-  entered_to_ms?: number
+/** A time span; the end is exclusive. */
+export type EntryPeriod = { entered_from_ms?: number; entered_to_ms?: number }
+
+/** Which enrolments count, and in which part of the journey. All conditions must hold. */
+export type StandingFilter = EntryPeriod & {
   customer_type?: CustomerType
-  /** A step counts as reached only within this time after the first step. */
+  /** A step counts as reached only within this time after the first step of the part. */
   window_ms?: number
+  /**
+   * The part of the journey begins with this step, from 1: only enrolments that have reached it count. Without it the
+   * part begins with the entry.
+   */
+  first_step?: number
+  /** The part ends with this step, from 1. */
+  last_step?: number
 }
+
+/** What enrolments are divided into groups by. */
+export type Breakdown = { by: 'customer_type' }
+
+/** A filter, and whether its numbers are wanted by group. */
+export type BrokenDown<Filter extends StandingFilter = StandingFilter> = Filter & { breakdown?: Breakdown }
+
+/** Also wanted for another period. */
+export type ComparedReport = BrokenDown & { compared?: Required<EntryPeriod> }
 
 /** Which customers to list. Steps are numbered from 1. Nobody matches a step that the journey does not have. */
 export type CustomerFilter = StandingFilter & {
@@ -61,10 +77,16 @@ export type StepNumbers = {
   times: StepTimes
 }
 
-export type JourneyNumbers = StandingsState & {
-  enrolled: number
-  steps: readonly StepNumbers[]
-}
+/** How many are enrolled, and the steps of the part. */
+export type PartNumbers = { enrolled: number; steps: readonly StepNumbers[] }
+
+/** The same, and for the compared period; null if none is compared. */
+export type ComparedNumbers = PartNumbers & { comparison: PartNumbers | null }
+
+/** Null without a breakdown. A group is omitted if nobody is in it. */
+type Grouped<Numbers> = readonly (Numbers & { group: BreakdownGroup })[] | null
+
+export type JourneyNumbers = StandingsState & ComparedNumbers & { groups: Grouped<ComparedNumbers> }
 
 /** The enrolments that entered at `starts_ms` or later and before `ends_ms`. */
 export type Cohort = {
@@ -77,13 +99,20 @@ export type Cohort = {
   incomplete: boolean
 }
 
-export type JourneyCohorts = StandingsState & { cohorts: readonly Cohort[] }
+export type JourneyCohorts = StandingsState & {
+  cohorts: readonly Cohort[]
+  groups: Grouped<{ cohorts: readonly Cohort[] }>
+}
 
 /** How often a step took `from_ms` or longer and less than `to_ms`; null means no upper limit. */
-export type TimeRange = { from_ms: number; to_ms: number | null; count: number }
+type TimeRange = { from_ms: number; to_ms: number | null; count: number }
 
-/** A histogram of how long a step took, in contiguous ranges, at most 40. */
-export type JourneyTimes = StandingsState & { times: StepTimes; ranges: readonly TimeRange[] }
+/** A histogram of how long a step took, in contiguous ranges, at most 40; `counts` are by range. */
+export type JourneyTimes = StandingsState & {
+  times: StepTimes
+  ranges: readonly TimeRange[]
+  groups: Grouped<{ times: StepTimes; counts: readonly number[] }>
+}
 
 /** A reached step: when, and by which event. */
 type FilledStep = { at_ms: number; id: string }
@@ -110,7 +139,7 @@ export type Standings = {
   report(
     workspaceId: string,
     journeyId: string,
-    filter: StandingFilter,
+    filter: ComparedReport,
     reading: Reading,
   ): Promise<JourneyNumbers | undefined>
 
@@ -118,7 +147,7 @@ export type Standings = {
   trend(
     workspaceId: string,
     journeyId: string,
-    filter: StandingFilter & { starts_ms: readonly number[] },
+    filter: BrokenDown & { starts_ms: readonly number[] },
     reading: Reading,
   ): Promise<JourneyCohorts | undefined>
 
@@ -126,7 +155,7 @@ export type Standings = {
   histogram(
     workspaceId: string,
     journeyId: string,
-    filter: StandingFilter & { step: number },
+    filter: BrokenDown & { step: number },
     reading: Reading,
   ): Promise<JourneyTimes | undefined>
 

@@ -1,6 +1,8 @@
-import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
+import { type Groups, listedGroups } from './breakdown.ts'
+import type { CountOptions } from './journey-report.ts'
+import { EntryTest, JourneyPart, type PageWalk } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
-import type { StandingFilter, StepTimes, TimeRange } from './standings.ts'
+import type { BrokenDown, JourneyTimes, StepTimes } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
 
 const SECOND_MS = 1000
@@ -28,41 +30,60 @@ const WIDE = 10
 /** Counts how long a step took, and builds its histogram. @param filter.step from 1 */
 export async function countTimes(
   walk: PageWalk,
-  filter: StandingFilter & { step: number },
-): Promise<{ times: StepTimes; ranges: TimeRange[] }> {
+  filter: BrokenDown & { step: number },
+  groups: Groups,
+  { steps }: Pick<CountOptions, 'steps'>,
+): Promise<Pick<JourneyTimes, 'times' | 'ranges' | 'groups'>> {
   const step = filter.step - 1
-  const entry = new EntryTest(filter)
+  const part = new JourneyPart(filter, steps)
+  const entry = new EntryTest(filter, part)
   const window_ms = filter.window_ms ?? Number.POSITIVE_INFINITY
-  const each = (take: (time_ms: number) => void) => (page: TimesReader) => {
+  const each = (take: (time_ms: number, group: number) => void) => (page: TimesReader) => {
     while (page.next()) {
-      if (entry.passes(page) && reachedWithin(page, window_ms) > step) take(page.gaps_ms[step] as number)
+      if (!entry.passes(page) || part.first + part.reachedWithin(page, window_ms) <= step) continue
+      const group = groups.of(page)
+      if (group >= 0) take(page.gaps_ms[step] as number, group)
     }
   }
-  const percentiles = new StepTimesCount(1)
+  const whole = new StepTimesCount(1)
+  const ofGroups = groups.groups.map(() => new StepTimesCount(1))
   const span = { least_ms: Number.POSITIVE_INFINITY, greatest_ms: 0 }
+  if (step < part.first) return { times: whole.times(0), ranges: [], groups: filter.breakdown ? [] : null }
   await walk.each(
-    each((time_ms) => {
-      percentiles.count(0, time_ms)
+    each((time_ms, group) => {
+      whole.count(0, time_ms)
+      ofGroups[group]?.count(0, time_ms)
       if (time_ms < span.least_ms) span.least_ms = time_ms
       if (time_ms > span.greatest_ms) span.greatest_ms = time_ms
     }),
   )
-  while (percentiles.endWalk()) await walk.each(each((time_ms) => percentiles.look(0, time_ms)))
-  const times = percentiles.times(0)
-  if (times.n === 0) return { times, ranges: [] }
+  const look = each((time_ms, group) => {
+    whole.look(0, time_ms)
+    ofGroups[group]?.look(0, time_ms)
+  })
+  while ([whole, ...ofGroups].filter((count) => count.endWalk()).length > 0) await walk.each(look)
+  const times = whole.times(0)
+  if (times.n === 0) return { times, ranges: [], groups: filter.breakdown ? [] : null }
 
   const starts_ms = rangeStarts(times, span)
   const counts = new Float64Array(starts_ms.length)
+  const countsOf = ofGroups.map(() => new Float64Array(starts_ms.length))
   await walk.each(
-    each((time_ms) => {
+    each((time_ms, group) => {
       const range = lastUpTo(starts_ms, time_ms)
       counts[range] = (counts[range] as number) + 1
+      const ofGroup = countsOf[group]
+      if (ofGroup) ofGroup[range] = (ofGroup[range] as number) + 1
     }),
   )
   const ranges = Array.from(counts, (count, range) => {
     return { from_ms: starts_ms[range] ?? 0, to_ms: starts_ms[range + 1] ?? null, count }
   })
-  return { times, ranges }
+  const numbers = ofGroups.map((count, group) => {
+    return { times: count.times(0), counts: [...(countsOf[group] ?? [])] }
+  })
+  const enrolled = ({ times: { n } }: { times: StepTimes }) => ({ now: n, inAll: n })
+  return { times, ranges, groups: filter.breakdown ? listedGroups(groups, numbers, enrolled) : null }
 }
 
 /** Starts of the ranges, ascending; the first is at or before the shortest time. */

@@ -38,18 +38,21 @@ const filters: fc.Arbitrary<CustomerFilter> = fc.record(
     not_reached: steps,
     standing: fc.constantFrom('waiting' as const, 'dropped' as const),
     out_of_order: steps,
+    first_step: steps,
+    last_step: steps,
   },
   { requiredKeys: [], noNullPrototype: true },
 )
 
 /** The expected list of customers, in order. */
 function expectedCustomers(standings: readonly ModelStanding[], filter: CustomerFilter, asOf_ms: number) {
-  const { reached, not_reached, standing: course, out_of_order, window_ms } = filter
+  const { reached, not_reached, standing: course, out_of_order, window_ms, first_step = 1 } = filter
+  const last_step = Math.min(filter.last_step ?? NAMES.length, NAMES.length)
   const isUnknown = [reached, not_reached, out_of_order].some((step = 0) => step > NAMES.length)
   return modelEntered(standings, filter)
     .filter((standing) => {
-      const isShort = modelReaches(standing, 1, filter) && !modelReaches(standing, NAMES.length, filter)
-      const isOpen = modelIsOpen(standing, { window_ms: window_ms ?? 0 }, asOf_ms)
+      const isShort = modelReaches(standing, first_step, filter) && !modelReaches(standing, last_step, filter)
+      const isOpen = modelIsOpen(standing, { window_ms: window_ms ?? 0, first_step }, asOf_ms)
       return (
         !isUnknown &&
         (reached === undefined || modelReaches(standing, reached, filter)) &&

@@ -11,6 +11,7 @@ import {
   modelReaches,
   modelReport,
   modelStandings,
+  modelSteps,
   modelStepTimes,
   modelTimes,
 } from '../../fixtures/standings/model.ts'
@@ -27,9 +28,13 @@ const filters: fc.Arbitrary<StandingFilter> = fc.record(
     entered_to_ms: instants,
     customer_type: fc.constantFrom('account' as const, 'contact' as const),
     window_ms: fc.oneof(fc.nat(8), fc.nat(1e15)),
+    first_step: fc.integer({ min: 1, max: 5 }),
+    last_step: fc.integer({ min: 1, max: 5 }),
   },
   { requiredKeys: [], noNullPrototype: true },
 )
+
+const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
 
 const cases = { numRuns: casesToTry({ inCi: 500, elsewhere: 100 }) }
 
@@ -41,10 +46,56 @@ describe('a report of a journey', () => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
         const report = await new JourneyReports().report(reader, JOURNEY, filter, signal)
         const expected = modelReport(modelStandings(journey, NAMES), NAMES, filter, asOf_ms)
-        expect(report).toEqual({ ...expected, as_of_ms: asOf_ms, recomputing: null, event_ids: NAMES })
+        const state = { as_of_ms: asOf_ms, recomputing: null, event_ids: NAMES }
+        expect(report).toEqual({ ...expected, ...state, groups: null, comparison: null })
       }),
       cases,
     )
+  })
+
+  it('has the numbers of each group and of a compared period, counted one by one', async () => {
+    const periods = fc.record({ entered_from_ms: instants, entered_to_ms: instants })
+    const asked = fc.tuple(journeys(NAMES, { customers: 70 }), filters, instants, periods)
+    await fc.assert(
+      fc.asyncProperty(asked, async ([journey, filter, asOf_ms, compared]) => {
+        const reader = memoryStandings(journey, NAMES, asOf_ms)
+        const query = { ...filter, compared, breakdown: { by: 'customer_type' } } as const
+        const { groups, comparison } = await new JourneyReports().report(reader, JOURNEY, query, signal)
+        const standings = modelStandings(journey, NAMES)
+        const numbersOf = (some: typeof standings) => {
+          const other = modelReport(some, NAMES, { ...filter, ...compared }, asOf_ms)
+          return { ...modelReport(some, NAMES, filter, asOf_ms), comparison: other }
+        }
+        const expected = (['account', 'contact'] as const).map((type) => ({
+          ...numbersOf(standings.filter(({ customer_type }) => customer_type === type)),
+          group: { kind: 'value', value: type, values: 1 },
+        }))
+        const there = expected.filter(({ enrolled, comparison }) => enrolled + comparison.enrolled > 0)
+        expect(groups).toEqual(there.sort((one, other) => other.enrolled - one.enrolled))
+        expect(comparison).toEqual(numbersOf(standings).comparison)
+      }),
+      cases,
+    )
+  })
+
+  it('counts the times of many steps and groups in several walks', async () => {
+    const names = Array.from({ length: 100 }, (_, step) => `step-${step}`)
+    const enrolments = (['account', 'contact'] as const).map((customer_type, index) => {
+      return { customer: key(index), customer_type, at_ms: 0 }
+    })
+    const events = enrolments.flatMap(({ customer }, index) =>
+      names.map((name, step) => ({ customer, name, at_ms: step * (index + 1), id: key(index * 100 + step) })),
+    )
+    const reader = memoryStandings({ enrolments, events }, names, 0)
+    const journey = { journey: key(1), event_ids: names }
+    const query = { breakdown: { by: 'customer_type' } } as const
+    const { steps, groups } = await new JourneyReports().report(reader, journey, query, signal)
+    const last = [steps, ...(groups ?? []).map((group) => group.steps)].map((steps) => steps.at(-1)?.times)
+    expect(last).toEqual([
+      { n: 2, median_ms: 1.5, p90_ms: 1.9 },
+      { n: 1, median_ms: 1, p90_ms: 1 },
+      { n: 1, median_ms: 2, p90_ms: 2 },
+    ])
   })
 
   it('is not counted again until something has changed, or somebody who was waiting has dropped', async () => {
@@ -103,28 +154,42 @@ describe('a trend of a journey', () => {
     await fc.assert(
       fc.asyncProperty(asked, async ([journey, filter, asOf_ms, starts_ms]) => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
-        const trend = await new JourneyReports().trend(reader, JOURNEY, { ...filter, starts_ms }, signal)
+        const query = { ...filter, starts_ms, breakdown: { by: 'customer_type' } } as const
+        const trend = await new JourneyReports().trend(reader, JOURNEY, query, signal)
         const entered = modelEntered(modelStandings(journey, NAMES), filter)
-        const { window_ms } = filter
-        const expected = starts_ms.slice(1).map((ends_ms, index) => {
-          const starts = starts_ms[index] ?? Number.NaN
-          const cohort = modelEntered(entered, { entered_from_ms: starts, entered_to_ms: ends_ms })
-          const isWaiting = cohort.some(
-            (standing) =>
-              !modelReaches(standing, NAMES.length, filter) &&
-              modelIsOpen(standing, { window_ms: window_ms ?? Number.POSITIVE_INFINITY }, asOf_ms),
-          )
-          return {
-            starts_ms: starts,
-            ends_ms,
-            enrolled: cohort.length,
-            reached: NAMES.map(
-              (_, step) => cohort.filter((standing) => modelReaches(standing, step + 1, filter)).length,
-            ),
-            incomplete: asOf_ms < ends_ms + (window_ms ?? 0) || (window_ms !== undefined && isWaiting),
-          }
-        })
-        expect(trend.cohorts).toEqual(expected)
+        const { window_ms, first_step } = filter
+        const steps = modelSteps(NAMES, filter)
+        const cohortsOf = (some: typeof entered) =>
+          starts_ms.slice(1).map((ends_ms, index) => {
+            const starts = starts_ms[index] ?? Number.NaN
+            const cohort = modelEntered(some, { entered_from_ms: starts, entered_to_ms: ends_ms })
+            const isWaiting = cohort.some(
+              (standing) =>
+                steps.length > 0 &&
+                !modelReaches(standing, steps.at(-1) ?? 0, filter) &&
+                modelIsOpen(
+                  standing,
+                  { window_ms: window_ms ?? Number.POSITIVE_INFINITY, first_step },
+                  asOf_ms,
+                ),
+            )
+            return {
+              starts_ms: starts,
+              ends_ms,
+              enrolled: cohort.length,
+              reached: steps.map(
+                (step) => cohort.filter((standing) => modelReaches(standing, step, filter)).length,
+              ),
+              incomplete: asOf_ms < ends_ms + (window_ms ?? 0) || (window_ms !== undefined && isWaiting),
+            }
+          })
+        expect(trend.cohorts).toEqual(cohortsOf(entered))
+        for (const { group, cohorts } of trend.groups ?? []) {
+          expect(cohorts).toEqual(cohortsOf(entered.filter((one) => one.customer_type === group.value)))
+        }
+        const counted = (trend.groups ?? []).flatMap(({ cohorts }) => cohorts.map(({ enrolled }) => enrolled))
+        const all = trend.cohorts.map(({ enrolled }) => enrolled)
+        expect(sum(counted)).toBe(sum(all))
       }),
       cases,
     )
@@ -138,14 +203,16 @@ describe('the times of a step', () => {
     await fc.assert(
       fc.asyncProperty(times, async ([least, times]) => {
         const enrolments = times.map((_, index) => {
-          return { customer: key(index), customer_type: 'account' as const, at_ms: 0 }
+          const customer_type = index % 3 === 0 ? ('contact' as const) : ('account' as const)
+          return { customer: key(index), customer_type, at_ms: 0 }
         })
         const events = times.map(([near, far], index) => {
           const at_ms = least + (index % 3 === 0 ? far : near)
           return { customer: key(index), name: 'one', at_ms, id: key(index) }
         })
         const reader = memoryStandings({ enrolments, events }, NAMES, 0)
-        const told = await new JourneyReports().histogram(reader, JOURNEY, { step: 1 }, signal)
+        const query = { step: 1, breakdown: { by: 'customer_type' } } as const
+        const told = await new JourneyReports().histogram(reader, JOURNEY, query, signal)
         const entered = modelStandings({ enrolments, events }, NAMES)
         const expected = modelStepTimes(entered, 1, {})
         expect(told.times).toEqual(modelTimes(expected))
@@ -157,6 +224,14 @@ describe('the times of a step', () => {
           expect(count).toBe(expected.filter(isIn).length)
         }
         expect(told.ranges.reduce((sum, { count }) => sum + count, 0)).toBe(expected.length)
+        for (const { group, times, counts } of told.groups ?? []) {
+          const some = entered.filter(({ customer_type }) => customer_type === group.value)
+          expect(times).toEqual(modelTimes(modelStepTimes(some, 1, {})))
+          expect(sum(counts)).toBe(times.n)
+        }
+        for (const [index, { count }] of told.ranges.entries()) {
+          expect(sum((told.groups ?? []).map(({ counts }) => counts[index] ?? 0))).toBe(count)
+        }
       }),
       { numRuns: casesToTry({ inCi: 300, elsewhere: 100 }) },
     )
