@@ -207,6 +207,14 @@ export async function runLoad(
   } satisfies Job)
 }
 
+/** Starts a program in this folder. */
+export function startProgram(core: keyof typeof CORES | 'any', name: string, options: object): ChildProcess {
+  return spawnOn(core, [execPath, programFile(name), JSON.stringify(options)], {
+    environment: {},
+    stdout: 'pipe',
+  })
+}
+
 /**
  * Runs a program in this folder, and waits for its end.
  * @returns the JSON that it prints
@@ -216,10 +224,7 @@ export async function runProgram<Printed>(
   name: string,
   options: object,
 ): Promise<Printed> {
-  const child = spawnOn(core, [execPath, programFile(name), JSON.stringify(options)], {
-    environment: {},
-    stdout: 'pipe',
-  })
+  const child = startProgram(core, name, options)
   let printed = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text

@@ -6,6 +6,7 @@ import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { GrownFigures } from './grown.ts'
 import type { HostileFigures } from './hostile.ts'
 import type { JourneyFigures } from './journeys.ts'
+import type { KilledWebhookFigures } from './killed-webhooks.ts'
 import type { Machine } from './machine.ts'
 import { median } from './median.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
@@ -308,6 +309,7 @@ type Report = {
   grown: GrownFigures | undefined
   definitions: OfEngines<DefinitionFigures> | undefined
   webhooks: OfEngines<WebhookFigures> | undefined
+  killedWebhooks: OfEngines<KilledWebhookFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -335,6 +337,7 @@ export function tableOf(report: Report): string {
     grown,
     definitions,
     webhooks,
+    killedWebhooks,
     machine,
     does_not_count,
   } = report
@@ -394,6 +397,7 @@ export function tableOf(report: Report): string {
   if (grown) lines.push(...grownLines(grown))
   if (definitions) lines.push(...eachEngine(definitions, definitionLines))
   if (webhooks) lines.push(...eachEngine(webhooks, webhookLines))
+  if (killedWebhooks) lines.push(...eachEngine(killedWebhooks, killedWebhookLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   target`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -513,6 +517,16 @@ function webhookLines(
   return [
     rates,
     `  messages per second: ${whole(median(messages_per_s))} beside them, ${whole(median(alone_messages_per_s))} afterwards`,
+  ]
+}
+
+function killedWebhookLines(
+  engine: string,
+  { minutes, kills, wanted, received, drained_s }: KilledWebhookFigures,
+) {
+  return [
+    `webhooks on ${engine}: in ${minutes} minutes the server was killed ${kills.server} times and the receiver ${kills.receiver} times`,
+    `  all ${whole(wanted)} messages have arrived, in ${whole(received)} requests; the last ${drained_s.toFixed(0)} s after the last kill`,
   ]
 }
 

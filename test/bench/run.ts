@@ -9,6 +9,7 @@ import { measureFullStores } from './full-stores.ts'
 import { measureGrown } from './grown.ts'
 import { measureHostile } from './hostile.ts'
 import { measureJourneys } from './journeys.ts'
+import { measureKilledWebhooks } from './killed-webhooks.ts'
 import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
 import { measurePostgres } from './postgres/measure.ts'
@@ -57,6 +58,8 @@ async function main(settings: Settings) {
   const grown = only === 'grown' ? await measureGrown(folder, options) : undefined
   const definitions = only === 'definitions' ? await measureDefinitions(folder, options) : undefined
   const webhooks = only === 'webhooks' ? await measureWebhooks(folder, options) : undefined
+  const killedWebhooks =
+    only === 'webhooks-killed' ? await measureKilledWebhooks(folder, settings) : undefined
   const parts = {
     peers,
     store,
@@ -86,6 +89,7 @@ async function main(settings: Settings) {
     watched: watched.parts,
     ...parts,
     profile,
+    killedWebhooks,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

@@ -10,6 +10,8 @@ export type Settings = {
   isQuick: boolean
   /** Duration of the hostile load. */
   soakSeconds: number
+  /** Duration of the load on webhooks with kills. */
+  minutes: number
   /** The only part to measure; by default `peers` and `store`. */
   only: Part | undefined
   /** Another checkout of Cairn to compare with, with its packages installed. */
@@ -36,13 +38,14 @@ const PARTS = [
   'grown',
   'definitions',
   'webhooks',
+  'webhooks-killed',
 ] as const
 type Part = (typeof PARTS)[number]
 
 const ENGINES = ['sqlite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE] [--before DIR]
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE] [--before DIR] [--minutes N]
 
   --json FILE      also write the figures to this file
   --quick          a rough run: one round, short windows, a small store
@@ -51,6 +54,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
   --folder DIR     where stores are created and removed; on a real disk (default: the system's temporary folder)
   --engine ENGINE  sqlite or postgres: measure only this engine (default: both, where a part measures each)
   --before DIR     another checkout to compare with, with its packages installed (with --only builds)
+  --minutes N      how long servers and receivers are killed (default: 60; 1 with --quick)
   --only PART      measure one part (default: peers and store):
                      peers      our server and its peers on SQLite
                      store      full stores on SQLite
@@ -65,6 +69,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                      grown      full stores of ours and of the peer fastify, on SQLite
                      definitions  events with and without definitions, on each engine
                      webhooks   messages to a webhook beside ingestion, on each engine
+                     webhooks-killed  a webhook whose server and receiver are killed again and again, on each engine
 `
 
 /** Parses the command line; undefined if it asks for help. */
@@ -80,6 +85,7 @@ export function readSettings(args: string[]): Settings | undefined {
       only: { type: 'string' },
       engine: { type: 'string' },
       before: { type: 'string' },
+      minutes: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -101,12 +107,15 @@ export function readSettings(args: string[]): Settings | undefined {
   const thousands = Number(values.events ?? (isQuick ? 300 : 10_000))
   if (!Number.isInteger(thousands) || thousands < 1)
     throw new Error('--events must be a whole number of thousands')
+  const minutes = Number(values.minutes ?? (isQuick ? 1 : 60))
+  if (!Number.isInteger(minutes) || minutes < 1) throw new Error('--minutes must be a whole number')
   const common = {
     isQuick,
     json,
     folder,
     rounds,
     before,
+    minutes,
     only: part,
     engines,
     storedEvents: thousands * 1000,
