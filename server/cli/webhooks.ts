@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, type Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
-import { newWebhookSecret, signatureHeaders } from '../webhooks/signature.ts'
+import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/signature.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { baseUrl } from './options.ts'
@@ -87,7 +87,7 @@ async function forward(event: Schemas['Event'], { to, secret, io, signal }: Forw
   const id = event.id.replace(/^evt_/, 'msg_')
   for (let isWaiting = false; ; ) {
     const start_ms = performance.now()
-    const headers = signatureHeaders({ id, attempted_ms: Date.now(), body, secrets: [secret] })
+    const headers = signatureHeaders({ id, attempted_ms: Date.now(), body, keys: [signingKey(secret)] })
     try {
       const { status } = await post(to, body, headers, signal)
       const took = `${Math.round(performance.now() - start_ms)} ms`

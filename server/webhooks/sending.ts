@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
 import type { ServedStorage } from '../storage/storage.ts'
@@ -13,7 +14,7 @@ import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../sto
 import { type AttemptResult, isGivenUp, outcomeOf, retryWait } from './retries.ts'
 import type { RequestSender } from './safe-request.ts'
 import type { SecretBox } from './secret-box.ts'
-import { signatureHeaders } from './signature.ts'
+import { signatureHeaders, signingKey } from './signature.ts'
 
 export type SendingOptions = {
   storage: ServedStorage
@@ -86,7 +87,7 @@ class Batch {
   readonly #options: SendingOptions
   readonly #isProbe: boolean
   readonly #health: Health
-  readonly #secrets: string[]
+  readonly #keys: KeyObject[]
   #outcomes: AttemptOutcome[] = []
   #isStopped = false
 
@@ -94,7 +95,7 @@ class Batch {
     this.#webhook = webhook
     this.#options = options
     this.#isProbe = isProbe
-    this.#secrets = openedSecrets(webhook, options)
+    this.#keys = signingKeys(webhook, options)
     const { failures, failing_since_ms, success_ms, is_enabled, disabled_reason } = webhook
     this.#health = { failures, failing_since_ms, success_ms, retry_ms: null, is_enabled, disabled_reason }
   }
@@ -141,7 +142,7 @@ class Batch {
   async #sendOne(delivery: StoredDelivery) {
     const { now, onAttempt, signal } = this.#options
     const message = { id: delivery.delivery_id, text: delivery.message ?? '' }
-    const result = await sendSigned(this.#webhook, message, this.#secrets, this.#options)
+    const result = await sendSigned(this.#webhook, message, this.#keys, this.#options)
     const now_ms = now()
     const outcome = 'blocked' in result ? undefined : outcomeOf(result, now_ms)
     const isSuccess = outcome?.kind === 'success'
@@ -222,33 +223,33 @@ export async function attempt(
   message: { id: string; text: string },
   options: Sending,
 ): Promise<Tried> {
-  return await sendSigned(webhook, message, openedSecrets(webhook, options), options)
+  return await sendSigned(webhook, message, signingKeys(webhook, options), options)
 }
 
 async function sendSigned(
   { url }: StoredWebhook,
   { id, text }: { id: string; text: string },
-  secrets: readonly string[],
+  keys: readonly KeyObject[],
   { sender, now, version }: Sending,
 ): Promise<Tried> {
-  if (secrets.length === 0) return { blocked: 'secret_unreadable', ms: 0 }
+  if (keys.length === 0) return { blocked: 'secret_unreadable', ms: 0 }
   const body = Buffer.from(text)
   const headers = {
     'content-type': 'application/json',
     'user-agent': `Cairn/${version}`,
-    ...signatureHeaders({ id, attempted_ms: now(), body, secrets }),
+    ...signatureHeaders({ id, attempted_ms: now(), body, keys }),
   }
   return await sender.send({ url, headers, body })
 }
 
-/** The secrets of a webhook that sign now, the current one first; empty if this server cannot read them. */
-function openedSecrets(webhook: StoredWebhook, { secrets: box, now }: Sending): string[] {
+/** The keys of a webhook that sign now, the current one first; empty if this server cannot read them. */
+function signingKeys(webhook: StoredWebhook, { secrets: box, now }: Sending): KeyObject[] {
   const { webhook_id, secret, previous_secret, previous_until_ms } = webhook
   const isRotating = previous_secret !== null && (previous_until_ms ?? 0) > now()
   return [secret, ...(isRotating ? [previous_secret] : [])].flatMap((sealed) => {
     try {
       const opened = box?.open(sealed, webhook_id)
-      return typeof opened === 'object' ? opened.secret : []
+      return typeof opened === 'object' ? signingKey(opened.secret) : []
     } catch {
       return []
     }

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../client/webhooks.ts'
-import { newWebhookSecret, signatureHeaders } from '../../server/webhooks/signature.ts'
+import { newWebhookSecret, signatureHeaders, signingKey } from '../../server/webhooks/signature.ts'
 
 const secret = newWebhookSecret()
 const [other, third] = [newWebhookSecret(), newWebhookSecret()]
@@ -14,7 +14,7 @@ const now = Date.parse('2026-11-20T08:00:00.900Z')
 const wrong = { ok: false, reason: 'wrong_signature' }
 
 const sign = (secrets: string[], { body = payload, attempted_ms = now } = {}) =>
-  signatureHeaders({ id: 'msg_1', attempted_ms, body: Buffer.from(body), secrets })
+  signatureHeaders({ id: 'msg_1', attempted_ms, body: Buffer.from(body), keys: secrets.map(signingKey) })
 const headers = sign([secret])
 const ok = { ok: true, id: 'msg_1', timestamp: new Date('2026-11-20T08:00:00Z'), message }
 

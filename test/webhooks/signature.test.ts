@@ -2,14 +2,14 @@
 
 import { Webhook } from 'standardwebhooks'
 import { expect, it } from 'vitest'
-import { newWebhookSecret, signatureHeaders } from '../../server/webhooks/signature.ts'
+import { newWebhookSecret, signatureHeaders, signingKey } from '../../server/webhooks/signature.ts'
 
 it('signs the example of the library of Standard Webhooks with the same signature', () => {
   const headers = signatureHeaders({
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     attempted_ms: 1_614_265_330_999,
     body: Buffer.from('{"test": 2432232314}'),
-    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    keys: [signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
   })
   expect(headers).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,7 +35,7 @@ it.each(['{"type":"event.created"}', '', '{"name":"Zoë 🦉"}', ' {"spaced" : 1
       id: 'msg_1',
       attempted_ms: Date.now(),
       body: Buffer.from(text),
-      secrets: [secret],
+      keys: [signingKey(secret)],
     })
     const verify = (payload: string) => new Webhook(secret).verify(payload, headers, { jsonParse: false })
     expect(() => verify(text)).not.toThrow()
@@ -49,7 +49,7 @@ it('is verified with either secret while one is rotated, and with no other', () 
     id: 'msg_1',
     attempted_ms: Date.now(),
     body: Buffer.from('{}'),
-    secrets: [current, previous],
+    keys: [current, previous].map(signingKey),
   })
   expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
   for (const secret of [current, previous]) {
