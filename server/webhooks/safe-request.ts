@@ -1,7 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises'
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Client, Dispatcher } from 'undici'
 import { isInside, isPublic, type Network } from './networks.ts'
 import type { AttemptResult } from './retries.ts'
 
@@ -53,7 +52,13 @@ const DRAINED_BYTES = 64 * 1_024
 /** An idle connection is closed after this time, or earlier if the receiver says so in `Keep-Alive`. */
 const IDLE_MS = 30_000
 
-const CONNECTION_RESET = ['ECONNRESET', 'EPIPE', 'ECONNABORTED']
+/** `UND_ERR_DESTROYED`: a connection has been closed just as it was to be used again. */
+const CONNECTION_RESET = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_DESTROYED']
+
+const INVALID_RESPONSE = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']
+
+/** What undici calls a connection that the receiver has closed. Its other socket errors are about what it has sent. */
+const CLOSED = /^(other side )?closed$/
 
 /**
  * Sends requests to URLs that customers have chosen, without being a way into the operator's network (SSRF). Every address
@@ -68,15 +73,14 @@ const CONNECTION_RESET = ['ECONNRESET', 'EPIPE', 'ECONNABORTED']
 export class RequestSender {
   readonly #allow: readonly Network[]
   readonly #resolve: Resolve
-  readonly #http: HttpAgent
-  readonly #https: HttpsAgent
+  /** A client is one connection. */
+  readonly #clients = new Set<Client>()
+  /** Those that wait for another request, by origin. */
+  readonly #idle = new Map<string, Client[]>()
 
   constructor({ allow, resolve = systemResolver() }: SenderOptions) {
     this.#allow = allow
     this.#resolve = resolve
-    const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 4 }
-    this.#http = new HttpAgent({ ...options, lookup: this.#checkedLookup('http:') })
-    this.#https = new HttpsAgent({ ...options, lookup: this.#checkedLookup('https:') })
   }
 
   /**
@@ -89,7 +93,7 @@ export class RequestSender {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme'
     if (url.username || url.password) return 'credentials'
     if (text.includes('#')) return 'fragment'
-    const addresses = await this.#addressesOf(hostOf(url)).catch(() => [])
+    const addresses = await this.#addressesOf(unbracketed(url.hostname)).catch(() => [])
     if (addresses.length === 0) return 'unknown_host'
     if (addresses.every(({ address }) => isInside(address, this.#allow))) {
       return url.port === '0' ? 'port' : undefined
@@ -113,66 +117,49 @@ export class RequestSender {
 
   /** Closes all connections; requests in flight fail. */
   close() {
-    this.#http.destroy()
-    this.#https.destroy()
+    for (const client of this.#clients) void client.destroy(new Error('The sender is closed'))
+    this.#idle.clear()
   }
 
-  #sendOnce({ url: text, headers, body }: SentRequest, timeout_ms: number) {
-    type Result = Omit<Extract<AttemptResult, { status: number }>, 'ms'> | { error: FailureClass }
-    return new Promise<Result | 'stale_connection'>((resolve) => {
-      const url = new URL(text)
-      const isHttps = url.protocol === 'https:'
-      const host = hostOf(url)
-      // A literal address is not looked up.
-      if (isIP(host) && !this.#isAllowed(host, url.protocol)) return resolve({ error: 'blocked_address' })
-      let isSecured = false
-      let received: ReturnType<typeof receive> | undefined
-      const request = (isHttps ? httpsRequest : httpRequest)(url, {
-        method: 'POST',
-        agent: isHttps ? this.#https : this.#http,
-        headers: { ...headers, 'accept-encoding': 'identity', 'content-length': body.byteLength },
-      })
-      const timer = setTimeout(() => {
-        settle({ error: 'timeout' })
-        request.destroy()
-      }, timeout_ms)
-      request.on('socket', (socket) => {
-        isSecured ||= request.reusedSocket
-        // Once per connection, not per request on it.
-        if (isHttps && !request.reusedSocket) {
-          socket.once('secureConnect', () => {
-            isSecured = true
-          })
-        }
-      })
-      request.on('response', (response) => {
-        received = receive(response)
-        response.on('end', () => settle({ error: 'connection_reset' }))
-        response.on('error', () => settle({ error: 'connection_reset' }))
-        response.on('close', () => settle({ error: 'connection_reset' }))
-      })
-      request.on('upgrade', (response, socket) => {
-        received = receive(response)
-        settle({ error: 'invalid_response' })
-        socket.destroy()
-      })
-      request.on('error', (error) => {
-        const failure = failureClass(error, isHttps && !isSecured)
-        if (failure === 'connection_reset' && request.reusedSocket && !received) {
-          clearTimeout(timer)
-          resolve('stale_connection')
-        } else {
-          settle({ error: failure })
-        }
-      })
-      request.end(body)
+  async #sendOnce({ url: text, headers, body }: SentRequest, timeout_ms: number) {
+    const { protocol, origin, pathname, search, hostname } = new URL(text)
+    // A literal address is not looked up.
+    const host = unbracketed(hostname)
+    if (isIP(host) && !this.#isAllowed(host, protocol)) return { error: 'blocked_address' } as const
+    const idle = this.#idle.get(origin)?.pop()
+    const client = idle ?? (await this.#newClient(protocol, origin))
+    const exchange = new Exchange(protocol === 'https:', timeout_ms)
+    const request = { path: pathname + search, method: 'POST', body }
+    client.dispatch({ ...request, headers: { ...headers, 'accept-encoding': 'identity' } }, exchange)
+    const result = await exchange.result
+    if (exchange.isComplete) this.#idle.set(origin, [...(this.#idle.get(origin) ?? []), client])
+    else this.#forget(client, origin)
+    return idle && exchange.isUnanswered ? 'stale_connection' : result
+  }
 
-      /** A status that has arrived counts, whatever happens to the rest of the response. */
-      function settle(failure: { error: FailureClass }) {
-        clearTimeout(timer)
-        resolve(received ? { ...received.head, response: received.text() } : failure)
-      }
+  async #newClient(protocol: string, origin: string): Promise<Client> {
+    // With the first request: servers without webhooks do without its 25 MB. It takes half the time of Node's client.
+    const { Client } = await import('undici')
+    const client = new Client(origin, {
+      connect: { lookup: this.#checkedLookup(protocol), timeout: TIMEOUT_MS },
+      allowH2: false,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
     })
+    this.#clients.add(client)
+    client.once('disconnect', () => this.#forget(client, origin))
+    client.once('connectionError', () => this.#forget(client, origin))
+    return client
+  }
+
+  #forget(client: Client, origin: string) {
+    void client.destroy()
+    this.#clients.delete(client)
+    const others = this.#idle.get(origin)?.filter((other) => other !== client) ?? []
+    if (others.length > 0) this.#idle.set(origin, others)
+    else this.#idle.delete(origin)
   }
 
   #isAllowed(address: string, protocol: string): boolean {
@@ -238,42 +225,92 @@ class LookupError extends Error {
   }
 }
 
-/** Reads a response as far as it is kept or drained. */
-function receive(response: IncomingMessage) {
-  let kept = Buffer.alloc(0)
-  let received_bytes = 0
-  response.on('data', (chunk: Buffer) => {
-    received_bytes += chunk.byteLength
-    if (kept.byteLength < RESPONSE_BYTES) {
-      kept = Buffer.concat([kept, chunk.subarray(0, RESPONSE_BYTES - kept.byteLength)])
-    }
-    if (received_bytes > DRAINED_BYTES) response.destroy()
-  })
-  return {
-    head: { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] },
-    text: () => {
-      // As a stream: a character that was cut at the end is left out. PostgreSQL stores no NUL.
-      const text = new TextDecoder().decode(kept, { stream: true })
-      return text.replaceAll('\0', '\ufffd')
-    },
+type Result = Omit<Extract<AttemptResult, { status: number }>, 'ms'> | { error: FailureClass }
+
+/** A request and its response, as far as that is kept or drained. */
+class Exchange implements Dispatcher.DispatchHandler {
+  /** The connection can be used again. */
+  isComplete = false
+  /** The connection was closed before anything of a response arrived. */
+  isUnanswered = false
+  readonly #isHttps: boolean
+  readonly #timer: NodeJS.Timeout
+  readonly #settled = Promise.withResolvers<Result>()
+  #controller: Dispatcher.DispatchController | undefined
+  #hasBegun = false
+  #head: { status: number; retryAfter: string | undefined } | undefined
+  #kept = Buffer.alloc(0)
+  #received_bytes = 0
+
+  constructor(isHttps: boolean, timeout_ms: number) {
+    this.#isHttps = isHttps
+    this.#timer = setTimeout(() => this.#settle({ error: 'timeout' }), timeout_ms)
+  }
+
+  get result(): Promise<Result> {
+    return this.#settled.promise
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController) {
+    this.#controller = controller
+  }
+
+  onResponseStarted() {
+    this.#hasBegun = true
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>) {
+    const [retryAfter] = [headers['retry-after']].flat()
+    if (status >= 200) this.#head = { status, retryAfter }
+  }
+
+  onResponseData(_: unknown, chunk: Buffer) {
+    this.#received_bytes += chunk.byteLength
+    const missing_bytes = RESPONSE_BYTES - this.#kept.byteLength
+    if (missing_bytes > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, missing_bytes)])
+    if (this.#received_bytes > DRAINED_BYTES) this.#settle({ error: 'invalid_response' })
+  }
+
+  onResponseEnd() {
+    this.isComplete = true
+    this.#settle({ error: 'invalid_response' })
+  }
+
+  onResponseError(_: unknown, error: Error) {
+    const failure = failureClass(error, this.#isHttps && !this.#controller)
+    this.isUnanswered = failure === 'connection_reset' && !this.#hasBegun
+    this.#settle({ error: failure })
+  }
+
+  /** A status that has arrived counts, whatever happens to the rest of the response. */
+  #settle(failure: { error: FailureClass }) {
+    clearTimeout(this.#timer)
+    this.#settled.resolve(this.#head ? { ...this.#head, response: this.#text() } : failure)
+  }
+
+  #text(): string {
+    // As a stream: a character that was cut at the end is left out. PostgreSQL stores no NUL.
+    const text = new TextDecoder().decode(this.#kept, { stream: true })
+    return text.replaceAll('\0', '\ufffd')
   }
 }
 
 function failureClass(error: Error & { code?: string }, isHandshake: boolean): FailureClass {
   if (error instanceof LookupError) return error.failure
-  const { code = '' } = error
+  const { code = '', name } = error
   if (code === 'ECONNREFUSED') return 'connection_refused'
   if (CONNECTION_RESET.includes(code)) return 'connection_reset'
-  if (code === 'ETIMEDOUT') return 'timeout'
-  if (code.startsWith('HPE_')) return 'invalid_response'
+  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout'
+  if (code === 'UND_ERR_SOCKET') return CLOSED.test(error.message) ? 'connection_reset' : 'invalid_response'
+  if (name === 'HTTPParserError' || INVALID_RESPONSE.includes(code)) return 'invalid_response'
   // Of a certificate or of OpenSSL; those of the system are named E and capitals.
   if (isHandshake && (code === 'EPROTO' || !/^E[A-Z]+$/.test(code))) return 'tls'
   return 'connection_failed'
 }
 
-/** IPv6 without brackets. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
+/** Of IPv6. */
+function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
 }
 
 /** Ports below 1024 belong to other protocols, such as mail. */

@@ -106,6 +106,9 @@ describe('a request', () => {
     const mail = await serveTcp((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
     expect(await send(`http://127.0.0.1:${mail}/`)).toMatchObject({ error: 'invalid_response' })
     expect(await send(`https://127.0.0.1:${mail}/`)).toMatchObject({ error: 'tls' })
+    const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'
+    const switching = await serveTcp((socket) => socket.once('data', () => socket.write(upgrade)))
+    expect(await send(`http://127.0.0.1:${switching}/`)).toMatchObject({ error: 'invalid_response' })
     const unknown = newSender({ resolve: () => Promise.reject(new Error('ENOTFOUND')) })
     expect(await sendBy(unknown, 'https://nowhere.example/')).toMatchObject({ error: 'dns' })
     expect(await sendBy(newSender({ resolve: async () => [] }), 'https://a.example/')).toMatchObject({
@@ -118,6 +121,14 @@ describe('a request', () => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')),
     )
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200, response: 'half' })
+  })
+
+  it('ignores an interim response', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+    const port = await serveTcp((socket) =>
+      socket.once('data', () => socket.write(`${hints}HTTP/1.1 204 No Content\r\n\r\n`)),
+    )
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 204 })
   })
 
   it('trusts the certificates that the system trusts, for the name of the URL', async () => {
