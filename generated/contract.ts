@@ -2973,6 +2973,16 @@ export interface components {
          */
         Breakdown: string;
         /**
+         * Touch
+         * @description Which event of a customer decides about its variables.
+         */
+        Touch: string;
+        /**
+         * Filters by variables
+         * @description What variables must be.
+         */
+        VariableFilters: string[];
+        /**
          * Compared period
          * @description Which period to compare with.
          * @enum {string}
@@ -4556,7 +4566,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "window_missing" | "compared_period_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -5065,7 +5075,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one reply can have, or the time zone is unknown. */
+        /** @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down. */
         TrendConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5077,8 +5087,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The period to compare with is missing. */
+        /** @description The period to compare with is missing, or there is too much to break down. */
         ReportConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is too much to break down. */
+        StepTimesConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5321,11 +5343,33 @@ export interface components {
          */
         Window: components["schemas"]["Duration"];
         /**
-         * @description Also count by group: `customer_type` divides the customers into accounts and contacts. `groups` has the numbers
-         *     of each group; together they are those of the whole.
-         * @example customer_type
+         * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+         *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+         *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+         *     a group of their own.
+         *
+         *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+         *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+         *     `breakdown_too_large`.
+         * @example variable:plan
          */
         BreakdownParameter: components["schemas"]["Breakdown"];
+        /**
+         * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+         *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+         *     Of a customer without that event nothing is set.
+         * @example last
+         */
+        TouchParameter: components["schemas"]["Touch"];
+        /**
+         * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+         *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+         *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+         * @example [
+         *       "plan:team"
+         *     ]
+         */
+        VariablesParameter: components["schemas"]["VariableFilters"];
         /**
          * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
          *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
@@ -7304,11 +7348,33 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
-                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts. `groups` has the numbers
-                 *     of each group; together they are those of the whole.
-                 * @example customer_type
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
                 /**
                  * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
                  *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
@@ -7421,11 +7487,33 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
-                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts. `groups` has the numbers
-                 *     of each group; together they are those of the whole.
-                 * @example customer_type
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
             };
             header?: {
                 /**
@@ -7513,11 +7601,33 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
-                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts. `groups` has the numbers
-                 *     of each group; together they are those of the whole.
-                 * @example customer_type
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
             };
             header?: {
                 /**
@@ -7555,6 +7665,7 @@ export interface operations {
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["StepTimesConflict"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7621,6 +7732,22 @@ export interface operations {
                  * @example 4
                  */
                 last_step?: components["parameters"]["LastStep"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
                 /**
                  * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
                  *     MiB, and once enough rows have been scanned.

@@ -258,6 +258,11 @@ export const problems = {
     title: 'This filter needs a window',
     detail: 'Send window, the time after the first step within which a step counts.',
   },
+  breakdown_too_large: {
+    status: 409,
+    title: 'There is too much to break down',
+    detail: 'Ask for a shorter period, or for a variable with fewer values.',
+  },
   compared_period_missing: {
     status: 409,
     title: 'There is no period to compare with',

@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Context, Operation, OperationRequest } from '../contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
+import { variableFilter } from '../domain/event-values.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf, previousPeriod, previousYear } from '../domain/periods.ts'
@@ -11,6 +12,7 @@ import type { ReadingDatabase } from '../storage/database.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
 import type {
+  Breakdown,
   BrokenDown,
   ComparedNumbers,
   CustomerJourney,
@@ -19,7 +21,9 @@ import type {
   StandingFilter,
   StandingsState,
   StepNumbers,
+  Touch,
 } from '../storage/standings/standings.ts'
+import { BreakdownTooLarge } from '../storage/standings/variable-groups.ts'
 import { customersWith, findCustomer } from '../storage/tables/customers.ts'
 import { findJourney, journeysWith } from '../storage/tables/journeys.ts'
 import { customerNotFound } from './customer-not-found.ts'
@@ -33,6 +37,8 @@ type FilterQuery = {
   window?: string
   first_step?: number
   last_step?: number
+  touch?: Schemas['Touch']
+  variables?: string[]
 }
 
 /** The steps of a report, and the number of the first. */
@@ -57,7 +63,7 @@ export const getJourneyReport: Operation<'getJourneyReport'> = async (request, {
   const [journey, since, numbers] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
     sinceOf(storage.db, workspaceId, path.journey_id),
-    storage.standings.report(workspaceId, path.journey_id, filter, reading),
+    unlessTooLarge(storage.standings.report(workspaceId, path.journey_id, filter, reading)),
   ])
   if (!journey || !numbers) throw new Problem('journey_not_found')
   const { journey_id } = journey
@@ -96,7 +102,7 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
   const [journey, since, trend] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
     sinceOf(storage.db, workspaceId, path.journey_id),
-    storage.standings.trend(workspaceId, path.journey_id, filter, reading),
+    unlessTooLarge(storage.standings.trend(workspaceId, path.journey_id, filter, reading)),
   ])
   if (!journey || !trend) throw new Problem('journey_not_found')
   const cohorts = trend.cohorts.map(({ starts_ms, ends_ms, enrolled, reached, incomplete }) => ({
@@ -127,7 +133,7 @@ export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
   const filter = { ...brokenDown(others), step }
   const [since, found] = await Promise.all([
     sinceOf(storage.db, workspaceId, path.journey_id),
-    storage.standings.histogram(workspaceId, path.journey_id, filter, reading),
+    unlessTooLarge(storage.standings.histogram(workspaceId, path.journey_id, filter, reading)),
   ])
   if (!found) throw new Problem('journey_not_found')
   const { times, ranges } = found
@@ -222,7 +228,7 @@ async function namedStandings(
 }
 
 function filterOf(query: FilterQuery): StandingFilter {
-  const { entered_from, entered_to, customer_type, window, first_step, last_step } = query
+  const { entered_from, entered_to, customer_type, window, first_step, last_step, touch, variables } = query
   return {
     ...(entered_from !== undefined && { entered_from_ms: instant_ms(entered_from) }),
     ...(entered_to !== undefined && { entered_to_ms: instant_ms(entered_to) }),
@@ -230,13 +236,34 @@ function filterOf(query: FilterQuery): StandingFilter {
     ...(window !== undefined && { window_ms: duration_ms(window) }),
     ...(first_step !== undefined && { first_step }),
     ...(last_step !== undefined && { last_step }),
+    ...(touch !== undefined && { touch: touchOf(touch) }),
+    ...(variables !== undefined && { variables: variables.map(variableFilter) }),
   }
+}
+
+function touchOf(touch: Schemas['Touch']): Touch {
+  return touch === 'first' || touch === 'last' ? touch : Number(touch)
 }
 
 function brokenDown(query: FilterQuery & { breakdown?: Schemas['Breakdown'] }): BrokenDown {
   return {
     ...filterOf(query),
-    ...(query.breakdown !== undefined && { breakdown: { by: 'customer_type' as const } }),
+    ...(query.breakdown !== undefined && { breakdown: breakdownOf(query.breakdown) }),
+  }
+}
+
+function breakdownOf(text: Schemas['Breakdown']): Breakdown {
+  if (text === 'customer_type') return { by: text }
+  return { by: 'variable', name: text.slice('variable:'.length) }
+}
+
+/** Waits for what is read for a report. @throws {Problem} `breakdown_too_large` */
+async function unlessTooLarge<Numbers>(reading: Promise<Numbers>): Promise<Numbers> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof BreakdownTooLarge) throw new Problem('breakdown_too_large')
+    throw error
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Fault } from '../../problems.ts'
 
 export type Parameter = { name: string; schema: { type?: unknown } }
-export type Query = { values: Record<string, string>; faults: Fault[] }
+/** A parameter of type array has the values of all its occurrences. */
+export type Query = { values: Record<string, string | string[]>; faults: Fault[] }
 
 /**
  * Parses the query by the contract's parameters. Reports as faults what the validator would accept or silently change:
  * unknown and repeated names, `0x10` as an integer, invalid percent-encoding.
  */
 export function readQuery(url: string, parameters: Parameter[]): Query {
-  const values: Record<string, string> = {}
+  const values: Query['values'] = {}
   const faults: Fault[] = []
   const start = url.indexOf('?')
   if (start === -1) return { values, faults }
@@ -23,6 +24,8 @@ export function readQuery(url: string, parameters: Parameter[]): Query {
       faults.push({ detail: 'is not a parameter of this operation', parameter: shown(name ?? rawName) })
     } else if (value === undefined) {
       faults.push({ detail: 'must be percent-encoded UTF-8', parameter: name })
+    } else if (parameter.schema.type === 'array') {
+      values[name] = [...(values[name] ?? []), value]
     } else if (Object.hasOwn(values, name)) {
       faults.push({ detail: 'must appear only once', parameter: name })
     } else if (parameter.schema.type === 'integer' && !/^-?[0-9]{1,15}$/.test(value)) {

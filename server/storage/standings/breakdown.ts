@@ -19,9 +19,9 @@ const CUSTOMER_TYPES: Groups = {
   of: ({ isContact }) => (isContact ? 1 : 0),
 }
 
-/** Divides enrolments into groups. */
+/** Divides enrolments into groups, unless it is by a variable. */
 export function groupsOf(breakdown: Breakdown | undefined): Groups {
-  return breakdown ? CUSTOMER_TYPES : UNDIVIDED
+  return breakdown?.by === 'customer_type' ? CUSTOMER_TYPES : UNDIVIDED
 }
 
 /** In a list of groups, the values come first. */

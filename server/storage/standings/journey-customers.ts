@@ -1,11 +1,16 @@
 import { setImmediate as yieldLoop } from 'node:timers/promises'
+import { matchesAll, variablesOf } from '../../domain/event-values.ts'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
 import { StandingPage } from './standing-page.ts'
 import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
 import type { CustomerFilter } from './standings.ts'
+import { decidingStep } from './variable-groups.ts'
 
 /** Limit of enrolments examined for one page. */
 export const LOOKED_AT = 10_000
+
+/** So many bytes of variables count as one enrolment examined. */
+const VARIABLES_BYTES = 4096
 
 /** How many entries are read at a time; other work runs in between. */
 const READ_ENTRIES = 256
@@ -37,9 +42,12 @@ export async function journeyCustomers(
     const entries = await reader.entries(journey, generation, { before, from_ms, limit: wanted })
     const customers = entries.map(({ customer }) => customer).sort()
     const standings = standingsIn(await reader.pagesWith(journey, generation, customers), customers)
+    const decided = await matchingCustomers(reader, standings, filter)
+    lookedAt += decided.looked
     for (const [index, entry] of entries.entries()) {
       const standing = standings.get(entry.customer)
-      if (standing && passes(standing)) found.push({ customer: entry.customer, standing })
+      if (standing && passes(standing) && decided.matches(entry.customer))
+        found.push({ customer: entry.customer, standing })
       const isLast = index === entries.length - 1 && entries.length < wanted
       if (found.length === limit) return { found, next: isLast ? null : entry }
     }
@@ -57,6 +65,32 @@ export async function customerStanding(
 ): Promise<Standing | undefined> {
   const rows = await reader.pagesWith(journey, generation, [customer])
   return standingsIn(rows, [customer]).get(customer)
+}
+
+/**
+ * Finds the customers whose deciding event meets the conditions of a filter. Pages of variables count as looked at,
+ * because an event can have 64 KiB of them.
+ */
+async function matchingCustomers(
+  reader: StandingReader,
+  standings: ReadonlyMap<Key, Standing>,
+  { variables = [], touch }: CustomerFilter,
+): Promise<{ matches(customer: Key): boolean; looked: number }> {
+  if (variables.length === 0) return { matches: () => true, looked: 0 }
+  const decided = [...standings].flatMap(([customer, { reached }]) => {
+    const step = decidingStep(touch, reached.length)
+    const event = step === undefined ? undefined : reached[step]?.id
+    return event === undefined ? [] : [{ customer, event }]
+  })
+  const texts = await reader.variables(decided.map(({ event }) => event))
+  const matching = new Set<Key>()
+  let bytes = 0
+  for (const [index, { customer }] of decided.entries()) {
+    const text = texts[index] ?? null
+    bytes += text?.length ?? 0
+    if (matchesAll(variablesOf(text), variables)) matching.add(customer)
+  }
+  return { matches: (customer) => matching.has(customer), looked: Math.floor(bytes / VARIABLES_BYTES) }
 }
 
 /** The standings of customers, from pages; both ascending. */

@@ -7,12 +7,14 @@ import type { JourneyState, StandingReader } from './standing-store.ts'
 import type {
   BrokenDown,
   ComparedReport,
+  EntryPeriod,
   JourneyCohorts,
   JourneyNumbers,
   JourneyTimes,
   StandingsState,
 } from './standings.ts'
 import { countTimes } from './time-ranges.ts'
+import { variableGroups } from './variable-groups.ts'
 
 /** Limit of cached answers, one per journey and filter. */
 const KEPT_ANSWERS = 64
@@ -21,6 +23,14 @@ const KEPT_ANSWERS = 64
 export type AskedJourney = { journey: Key; event_ids: readonly string[] }
 
 type Count<Numbers> = (walk: PageWalk, groups: Groups, options: CountOptions) => Promise<Counted<Numbers>>
+
+type Question<Numbers> = {
+  kind: string
+  filter: BrokenDown
+  /** The periods that are counted. */
+  periods: readonly EntryPeriod[]
+  count: Count<Numbers>
+}
 
 /** Computes reports of journeys, and caches the answers until something changes. */
 export class JourneyReports {
@@ -37,7 +47,9 @@ export class JourneyReports {
       groups,
       options,
     ) => countReport(walk, filter, groups, options)
-    const { state, numbers } = await this.#answer(reader, asked, { kind: 'report', filter, count }, signal)
+    const periods = filter.compared ? [filter, filter.compared] : [filter]
+    const question = { kind: 'report', filter, periods, count }
+    const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
   }
 
@@ -49,7 +61,11 @@ export class JourneyReports {
   ): Promise<JourneyCohorts> {
     const count: Count<Pick<JourneyCohorts, 'cohorts' | 'groups'>> = (walk, groups, options) =>
       countCohorts(walk, filter, groups, options)
-    const { state, numbers } = await this.#answer(reader, asked, { kind: 'trend', filter, count }, signal)
+    const periods = [
+      { entered_from_ms: filter.starts_ms[0] ?? 0, entered_to_ms: filter.starts_ms.at(-1) ?? 0 },
+    ]
+    const question = { kind: 'trend', filter, periods, count }
+    const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
   }
 
@@ -63,14 +79,15 @@ export class JourneyReports {
       const numbers = await countTimes(walk, filter, groups, options)
       return { numbers, holdsUntil_ms: Number.POSITIVE_INFINITY }
     }
-    const { state, numbers } = await this.#answer(reader, asked, { kind: 'histogram', filter, count }, signal)
+    const question = { kind: 'histogram', filter, periods: [filter], count }
+    const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
   }
 
   async #answer<Numbers>(
     reader: StandingReader,
     asked: AskedJourney,
-    question: { kind: string; filter: BrokenDown; count: Count<Numbers> },
+    question: Question<Numbers>,
     signal: AbortSignal,
   ): Promise<{ state: StandingsState; numbers: Numbers }> {
     const journey = (await reader.journey(asked.journey)) ?? { ...noStandings, event_ids: asked.event_ids }
@@ -89,8 +106,9 @@ export class JourneyReports {
     this.#kept.delete(key)
     if (!counted || counted.holdsUntil_ms < asOf_ms) {
       const walk = new PageWalk(reader, { journey: asked.journey, generation, signal })
-      const groups = groupsOf(question.filter.breakdown)
-      counted = await question.count(walk, groups, { steps: event_ids.length, asOf_ms })
+      const steps = event_ids.length
+      const groups = await groupsFor(reader, { journey: asked.journey, generation, steps, signal }, question)
+      counted = await question.count(walk, groups, { steps, asOf_ms })
     }
     this.#kept.set(key, counted)
     for (const oldest of this.#kept.keys()) {
@@ -99,6 +117,23 @@ export class JourneyReports {
     }
     return { state: standingsState(reader, asked, journey), numbers: counted.numbers }
   }
+}
+
+/** @throws {BreakdownTooLarge} @throws the reason of the signal */
+async function groupsFor(
+  reader: StandingReader,
+  from: { journey: Key; generation: number; steps: number; signal: AbortSignal },
+  { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
+): Promise<Groups> {
+  const { breakdown, variables = [] } = filter
+  const undivided = groupsOf(breakdown)
+  const name = breakdown?.by === 'variable' ? breakdown.name : undefined
+  if (name === undefined && variables.length === 0) return undivided
+  const asked = periods.map(({ entered_from_ms, entered_to_ms }) => ({
+    ...(entered_from_ms !== undefined && { entered_from_ms }),
+    ...(entered_to_ms !== undefined && { entered_to_ms }),
+  }))
+  return await variableGroups(reader, { ...from, filter, periods: asked, name }, undivided)
 }
 
 /** The state of a journey that nobody has entered. */

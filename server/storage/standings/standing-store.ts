@@ -80,6 +80,10 @@ export type StandingReader = {
   journey(journey: Key): Promise<JourneyState | undefined>
   /** Pages after a customer, in order. */
   times(journey: Key, generation: number, after: Key | null, limit: number): Promise<readonly TimesRow[]>
+  /** The same pages with their keys. */
+  pages(journey: Key, generation: number, after: Key | null, limit: number): Promise<readonly PageRow[]>
+  /** The `custom_variables` of events as stored, JSON; null for an event that has none, or was removed. */
+  variables(events: readonly Key[]): Promise<readonly (string | null)[]>
   /**
    * The pages that contain these customers, which are ascending, or where they would be inserted; each page once, in
    * order.

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/contract.ts'
+import type { VariableFilter } from '../../domain/event-values.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import type { Reading } from '../database.ts'
 
@@ -20,10 +21,19 @@ export type StandingFilter = EntryPeriod & {
   first_step?: number
   /** The part ends with this step, from 1. */
   last_step?: number
+  /** What the variables of the event must be that `touch` chooses. */
+  variables?: readonly VariableFilter[]
+  touch?: Touch
 }
 
+/**
+ * The event whose variables decide about an enrolment: that of the first step, of the last one that it has reached, or
+ * of a step, from 1; whatever the window. The first by default.
+ */
+export type Touch = 'first' | 'last' | number
+
 /** What enrolments are divided into groups by. */
-export type Breakdown = { by: 'customer_type' }
+export type Breakdown = { by: 'customer_type' } | { by: 'variable'; name: string }
 
 /** A filter, and whether its numbers are wanted by group. */
 export type BrokenDown<Filter extends StandingFilter = StandingFilter> = Filter & { breakdown?: Breakdown }
@@ -134,6 +144,7 @@ export type CustomerJourney = EnrolmentStanding & StandingsState & { journey_id:
  * Everything is undefined for a journey that the workspace does not have.
  *
  * @throws {Unavailable} from every method if too many requests wait, or the answer takes longer than some seconds
+ * @throws {BreakdownTooLarge} if the variables of events would take longer to read than that
  */
 export type Standings = {
   report(

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import type { Failure } from '../unavailable.ts'
 import type { StandingsQuery } from './standings-query.ts'
 import type { StandingsReply, StandingsRequest } from './thread-standings.ts'
+import { BreakdownTooLarge } from './variable-groups.ts'
 
 /** What an engine's thread does. @typeParam Other engine-specific queries */
 type Answering<Other> = {
@@ -31,7 +32,8 @@ export function answerRequests<Other = never>({ answer, failureOf, close }: Answ
     try {
       say({ kind: 'answer', number, answer: await answer(query, cancelling.signal, now_ms) })
     } catch (error) {
-      say({ kind: 'refused', number, failure: failureOf(error) })
+      if (error instanceof BreakdownTooLarge) say({ kind: 'tooLarge', number })
+      else say({ kind: 'refused', number, failure: failureOf(error) })
     } finally {
       current.delete(number)
     }

@@ -4,6 +4,7 @@ import type { ListReads } from '../storage.ts'
 import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
 import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
+import { BreakdownTooLarge } from './variable-groups.ts'
 
 /** Messages to the thread. @typeParam Other engine-specific queries */
 export type StandingsRequest<Other = never> =
@@ -18,6 +19,8 @@ export type StandingsReply =
   | { kind: 'opened' }
   | { kind: 'answer'; number: number; answer: unknown }
   | { kind: 'refused'; number: number; failure: Failure }
+  /** See `BreakdownTooLarge`. */
+  | { kind: 'tooLarge'; number: number }
   /** Following failed and will be retried. */
   | { kind: 'failed'; failure: Failure }
   | { kind: 'connections'; connections: number }
@@ -152,6 +155,7 @@ export class ThreadStandings<Other = never> implements Standings {
       const asking = this.#asking.get(reply.number)
       this.#asking.delete(reply.number)
       if (reply.kind === 'answer') asking?.resolve(reply.answer)
+      else if (reply.kind === 'tooLarge') asking?.reject(new BreakdownTooLarge())
       else asking?.reject(errorOf(reply.failure))
     }
   }

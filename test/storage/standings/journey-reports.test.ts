@@ -3,10 +3,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
+import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
-import { instants, journeys, key } from '../../fixtures/standings/arbitraries.ts'
+import { BreakdownTooLarge } from '../../../server/storage/standings/variable-groups.ts'
+import { instants, journeys, key, plans } from '../../fixtures/standings/arbitraries.ts'
 import {
+  type ModelStanding,
   modelEntered,
+  modelGroups,
   modelIsOpen,
   modelReaches,
   modelReport,
@@ -14,6 +18,7 @@ import {
   modelSteps,
   modelStepTimes,
   modelTimes,
+  modelValue,
 } from '../../fixtures/standings/model.ts'
 import { casesToTry } from '../../fixtures/thoroughness.ts'
 import { memoryStandings } from './memory-standings.ts'
@@ -35,6 +40,19 @@ const filters: fc.Arbitrary<StandingFilter> = fc.record(
 )
 
 const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
+
+/** Pages of customers who have each reached the first step with an event of their own. */
+function pagesOf(customers: readonly string[]) {
+  const rows = Array.from({ length: Math.ceil(customers.length / 64) }, (_, index) => {
+    const page = new StandingPage()
+    for (const customer of customers.slice(index * 64, (index + 1) * 64)) {
+      const reached = [{ at_ms: 0, id: customer }]
+      page.set(customer, { customer_type: 'account', entered_ms: 0, reached, early: [] })
+    }
+    return page.rows()
+  })
+  return rows.flat()
+}
 
 const cases = { numRuns: casesToTry({ inCi: 500, elsewhere: 100 }) }
 
@@ -76,6 +94,82 @@ describe('a report of a journey', () => {
       }),
       cases,
     )
+  })
+
+  it('has the numbers of each value of a variable, counted one by one', async () => {
+    const touches = fc.constantFrom(undefined, 'first' as const, 'last' as const, 1, 2, 5)
+    const wanted = fc.constantFrom('team', '5', 'true', '', 'plan-7')
+    const asked = fc.tuple(
+      journeys(NAMES, { customers: 70, variables: plans }),
+      filters,
+      instants,
+      touches,
+      fc.option(wanted, { nil: undefined, freq: 3 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(asked, async ([journey, filter, asOf_ms, touch, value]) => {
+        const reader = memoryStandings(journey, NAMES, asOf_ms)
+        const query = {
+          ...filter,
+          ...(touch !== undefined && { touch }),
+          ...(value !== undefined && { variables: [{ name: 'plan', value }] }),
+        }
+        const planOf = (standing: ModelStanding) =>
+          modelValue(standing, journey.events, { name: 'plan', touch })
+        const standings = modelStandings(journey, NAMES).filter(
+          (standing) => value === undefined || String(planOf(standing)) === value,
+        )
+        const reports = new JourneyReports()
+        const compared = { entered_from_ms: -3, entered_to_ms: 3 }
+        const ofPeriod = modelEntered(standings, filter)
+        const numbersOf = (some: readonly ModelStanding[]) => ({
+          ...modelReport(some, NAMES, filter, asOf_ms),
+          comparison: modelReport(some, NAMES, { ...filter, ...compared }, asOf_ms),
+        })
+        for (const breakdown of [undefined, { by: 'variable', name: 'plan' } as const]) {
+          const options = { ...query, compared, ...(breakdown && { breakdown }) }
+          const report = await reports.report(reader, JOURNEY, options, signal)
+          expect(report).toMatchObject(numbersOf(standings))
+          if (!breakdown) continue
+          const ranked = modelGroups(ofPeriod, planOf)
+          // Those of the compared period alone are ranked after them, in the order of values.
+          const groups = report.groups ?? []
+          const listed = ranked.filter(({ standings }) => standings.length > 0)
+          const enrolled = groups.filter((group) => group.enrolled > 0)
+          const counts = listed.map(({ group, standings }) => [group.kind, group.value, standings.length])
+          expect(enrolled.map(({ group, enrolled }) => [group.kind, group.value, enrolled])).toEqual(counts)
+          for (const { group, ...numbers } of groups) {
+            if (group.kind === 'other') continue
+            const plan = group.kind === 'not_set' ? undefined : group.value
+            expect(numbers).toEqual(numbersOf(standings.filter((standing) => planOf(standing) === plan)))
+          }
+          expect(sum(groups.map(({ enrolled }) => enrolled))).toBe(report.enrolled)
+          const others = groups.map(({ comparison }) => comparison?.enrolled ?? 0)
+          expect(sum(others)).toBe(report.comparison?.enrolled)
+        }
+      }),
+      cases,
+    )
+  })
+
+  it('of a variable with more values than there are labels is refused', async () => {
+    const customers = Array.from({ length: 65_001 }, (_, index) => key(index))
+    let rows = pagesOf(customers)
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      times: async (_journey: string, _generation: number, after: string | null, limit: number) =>
+        rows.filter(({ first }) => after === null || first > after).slice(0, limit),
+      pages: async (_journey: string, _generation: number, after: string | null, limit: number) =>
+        rows.filter(({ first }) => after === null || first > after).slice(0, limit),
+      variables: async (events: readonly string[]) => events.map((plan) => JSON.stringify({ plan })),
+    }
+    const query = { breakdown: { by: 'variable', name: 'plan' } } as const
+    await expect(new JourneyReports().report(reader, JOURNEY, query, signal)).rejects.toThrow(
+      BreakdownTooLarge,
+    )
+    rows = pagesOf(customers.slice(1))
+    const { groups } = await new JourneyReports().report(reader, JOURNEY, query, signal)
+    expect(groups?.map(({ group }) => group.values)).toEqual([...Array(10).fill(1), 64_990])
   })
 
   it('counts the times of many steps and groups in several walks', async () => {

@@ -36,6 +36,10 @@ export function memoryStandings(
       reader.reads += 1
       return rows.filter(({ first }) => after === null || first > after).slice(0, limit)
     },
+    pages: async (_journey: string, _generation: number, after: string | null, limit: number) =>
+      rows.filter(({ first }) => after === null || first > after).slice(0, limit),
+    variables: async (wanted: readonly string[]) =>
+      wanted.map((id) => events.find((event) => event.id === id)?.variables ?? null),
     pagesWith: async (_journey: string, _generation: number, customers: readonly string[]) => {
       const found = customers.map((customer) => rows.findLast(({ first }) => first <= customer) ?? rows[0])
       return [...new Set(found)].filter((row) => row !== undefined).sort(by(({ first }) => first))

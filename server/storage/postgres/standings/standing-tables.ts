@@ -71,6 +71,33 @@ export class StandingTablesReader implements StandingReader {
     return rows.map(({ first_customer, times }) => ({ first: digitsOf(first_customer), times }))
   }
 
+  async pages(
+    journey: Key,
+    generation: number,
+    after: Key | null,
+    limit: number,
+  ): Promise<readonly PageRow[]> {
+    const space = await this.space(journey, generation)
+    if (space === undefined) return []
+    const { rows } = await this.connection.run<StoredPage>(
+      `SELECT first_customer, times, keys FROM standing_pages
+      WHERE workspace_id = $1 AND space = $2 ${after === null ? '' : 'AND first_customer > $4'}
+      ORDER BY first_customer LIMIT $3`,
+      [this.workspace, space, limit, ...(after === null ? [] : [after])],
+    )
+    return rows.map(({ first_customer, ...page }) => ({ first: digitsOf(first_customer), ...page }))
+  }
+
+  async variables(events: readonly Key[]): Promise<readonly (string | null)[]> {
+    if (events.length === 0) return []
+    const { rows } = await this.connection.run<{ id: string; custom_variables: string }>(VARIABLES, [
+      this.workspace,
+      events,
+    ])
+    const found = new Map(rows.map(({ id, custom_variables }) => [digitsOf(id), custom_variables]))
+    return events.map((event) => found.get(event) ?? null)
+  }
+
   async pagesWith(journey: Key, generation: number, customers: readonly Key[]): Promise<readonly PageRow[]> {
     const space = customers.length > 0 ? await this.space(journey, generation) : undefined
     if (space === undefined) return []
@@ -284,6 +311,10 @@ const PAGES_WITH = `
     SELECT times, keys FROM standing_pages
     WHERE workspace_id = $1 AND space = $2 AND standing_pages.first_customer = found.first_customer
   ) AS page ORDER BY first_customer`
+
+const VARIABLES = `
+  SELECT id, custom_variables FROM events
+  WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND custom_variables IS NOT NULL`
 
 const PUT_PAGES = `
   INSERT INTO standing_pages (workspace_id, space, first_customer, times, keys)

@@ -117,6 +117,19 @@ export class FollowedStore {
     return this.#statements.journeysOf.all(numberOf(customer), behind, limit).map(keyOf)
   }
 
+  /** The `custom_variables` of events as stored; null for an event that has none, or was removed. */
+  variables(events: readonly Key[]): (string | null)[] {
+    const read = () => events.map((event) => this.#statements.variables.get(numberOf(event)) ?? null)
+    if (this.#connection.inTransaction) return read()
+    // Otherwise each event would be read in a transaction of its own.
+    this.#connection.exec('BEGIN')
+    try {
+      return read()
+    } finally {
+      this.#connection.exec('COMMIT')
+    }
+  }
+
   #stepsOf(journey_ref: number): Steps {
     const text = this.#statements.steps.get(journey_ref) ?? '[]'
     const known = this.#steps.get(journey_ref)
@@ -269,6 +282,9 @@ function prepare(connection: Connection) {
         WHERE seq > ? AND seq <= ? ORDER BY seq`,
       )
       .raw(),
+    variables: connection
+      .prepare<[number], string | null>('SELECT custom_variables FROM events WHERE seq = ?')
+      .pluck(),
     lastSeq: connection.prepare<[], number>(LAST_SEQ).pluck(),
     lastEnrolment: connection.prepare<[], number>('SELECT max(number) FROM enrolment_numbers').pluck(),
     removals: connection.prepare<[], { first_removal: number; last_removal: number }>(

@@ -124,18 +124,22 @@ const LAYOUT_STATEMENTS = [
   ) STRICT, WITHOUT ROWID`,
 ]
 
-type IsGone = (journey_ref: number, upTo: FollowedUpTo) => boolean
+/** What is read from the store itself. */
+export type StoreReads = {
+  /** Whether a journey was removed after the followed position: another may have its number by now. */
+  isGone(journey_ref: number, upTo: FollowedUpTo): boolean
+  variables(events: readonly Key[]): (string | null)[]
+}
 
 /** Reads standings through one connection; within a transaction of the caller all reads see one snapshot. */
 export class StandingsReader implements StandingReader {
   readonly #statements: ReturnType<typeof prepareReads>
-  readonly #isGone: IsGone
+  readonly #store: StoreReads
   asOf_ms: number | null = null
 
-  /** @param isGone whether a journey was removed after the followed position: another may have its number by now */
-  constructor(connection: Connection, isGone: IsGone = () => false) {
+  constructor(connection: Connection, store: StoreReads) {
     this.#statements = prepareReads(connection)
-    this.#isGone = isGone
+    this.#store = store
   }
 
   followed(): FollowedUpTo {
@@ -144,7 +148,7 @@ export class StandingsReader implements StandingReader {
 
   async journey(journey: Key): Promise<JourneyState | undefined> {
     const row = this.#statements.journey.get(numberOf(journey))
-    return row && !this.#isGone(numberOf(journey), this.followed()) ? stateOf(row) : undefined
+    return row && !this.#store.isGone(numberOf(journey), this.followed()) ? stateOf(row) : undefined
   }
 
   async buildingJourney(): Promise<Key | undefined> {
@@ -163,6 +167,18 @@ export class StandingsReader implements StandingReader {
     const from = space * CUSTOMERS_OF_SPACE + (after === null ? -1 : numberOf(after))
     const rows = this.#statements.times.all(from, (space + 1) * CUSTOMERS_OF_SPACE, limit)
     return rows.map(([page, times]) => ({ first: keyOf(page % CUSTOMERS_OF_SPACE), times }))
+  }
+
+  async pages(journey: Key, generation: number, after: Key | null, limit: number): Promise<PageRow[]> {
+    const space = this.space(journey, generation)
+    if (space === undefined) return []
+    const from = space * CUSTOMERS_OF_SPACE + (after === null ? -1 : numberOf(after))
+    const rows = this.#statements.pages.all(from, (space + 1) * CUSTOMERS_OF_SPACE, limit)
+    return rows.map(([page, times, keys]) => ({ first: keyOf(page % CUSTOMERS_OF_SPACE), times, keys }))
+  }
+
+  async variables(events: readonly Key[]): Promise<(string | null)[]> {
+    return this.#store.variables(events)
   }
 
   async pagesWith(journey: Key, generation: number, customers: readonly Key[]): Promise<PageRow[]> {
@@ -212,8 +228,8 @@ export class StandingsReader implements StandingReader {
 export class StandingsWriter extends StandingsReader implements StandingWriter {
   readonly #writes: ReturnType<typeof prepareWrites>
 
-  constructor(connection: Connection) {
-    super(connection)
+  constructor(connection: Connection, store: Pick<StoreReads, 'variables'>) {
+    super(connection, { isGone: () => false, variables: (events) => store.variables(events) })
     this.#writes = prepareWrites(connection)
   }
 
@@ -306,6 +322,12 @@ function prepareReads(connection: Connection) {
     times: connection
       .prepare<[number, number, number], [page: number, data: Uint8Array]>(
         'SELECT page, data FROM page_times WHERE page > ? AND page < ? ORDER BY page LIMIT ?',
+      )
+      .raw(),
+    pages: connection
+      .prepare<[number, number, number], [page: number, times: Uint8Array, keys: Uint8Array]>(
+        `SELECT page, page_times.data, page_keys.data FROM page_times JOIN page_keys USING (page)
+        WHERE page > ? AND page < ? ORDER BY page LIMIT ?`,
       )
       .raw(),
     pageUpTo: connection

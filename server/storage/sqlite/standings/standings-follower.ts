@@ -231,12 +231,12 @@ export class StandingsFollower {
       const history = new CustomerHistory(store, this.#ring, () => setImmediate())
       const path = standingsPath(this.#path)
       let file = openStandings(path)
-      let writer = new StandingsWriter(file)
+      let writer = new StandingsWriter(file, followed)
       opened.push(file)
       if (!followed.has(writer.followed())) {
         file.close()
         file = openStandingsAnew(path)
-        writer = new StandingsWriter(file)
+        writer = new StandingsWriter(file, followed)
         opened.push(file)
       }
       const connection = openReadable(path)
@@ -251,7 +251,7 @@ export class StandingsFollower {
         writer,
         reading: {
           connection,
-          reader: new StandingsReader(connection, (journey, upTo) => followed.isGone(journey, upTo)),
+          reader: new StandingsReader(connection, followed),
         },
       }
     } catch (error) {

@@ -13,6 +13,9 @@ import {
   modelStandings,
 } from '../../../fixtures/standings/model.ts'
 
+/** Neither removals nor variables are read. */
+const NO_STORE = { isGone: () => false, variables: () => [] }
+
 /** Waits until the standings include everything in the store, also for edited steps. */
 export async function expectFollowed(path: string): Promise<void> {
   const store = connect(path, { readonly: true })
@@ -23,7 +26,7 @@ export async function expectFollowed(path: string): Promise<void> {
   const steps = store.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck()
   const isFollowed = async () => {
     const kept = connect(standingsPath(path), { readonly: true })
-    const reader = new StandingsReader(kept)
+    const reader = new StandingsReader(kept, NO_STORE)
     const { seq, enrolment } = reader.followed()
     const journeys = reader.journeysBehind(0, 1_000_000)
     const isUpToDate = ({ journey, event_ids }: (typeof journeys)[number]) =>
@@ -60,7 +63,7 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
     .pluck()
   const event = store.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?')
   const kept = connect(standingsPath(path), { readonly: true })
-  const reader = new StandingsReader(kept)
+  const reader = new StandingsReader(kept, NO_STORE)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const found: ModelStanding[] = []
@@ -95,7 +98,7 @@ export async function keptEntries(path: string, journey_id: string) {
     .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
     .pluck()
   const kept = connect(standingsPath(path), { readonly: true })
-  const reader = new StandingsReader(kept)
+  const reader = new StandingsReader(kept, NO_STORE)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const page = { before: null, from_ms: null, limit: 1_000_000 }

@@ -1,0 +1,246 @@
+// engines: sqlite, postgres
+
+import { describe, expect } from 'vitest'
+import type { Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { it as base } from '../fixtures/it.ts'
+import { settled } from './settled.ts'
+
+const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+
+/** The time this many minutes after a base in the distant past. */
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
+
+const it = base.extend('stepped', async ({ workspace }) => {
+  const { client, journey_id } = workspace
+  await client.updateJourney({ path: { journey_id }, body: { steps: STEPS } })
+  return workspace
+})
+
+type Did = [event_id: string, minute: number, custom_variables?: Record<string, unknown> | string]
+
+/** Initializes a customer and sends its events, in this order. @returns the customer */
+async function does(workspace: Workspace, client_customer_id: string, events: readonly Did[]) {
+  const { client, journey_id } = workspace
+  const customer_id = await initialize(workspace, client_customer_id)
+  const sent = events.map(([event_id, minute, custom_variables]) => ({
+    journey_id,
+    customer_id,
+    event_id,
+    occurred_at: at(minute),
+    ...(custom_variables !== undefined && { custom_variables }),
+  }))
+  const { data } = await client.createEvents({ body: { events: sent } })
+  expect(data?.rejected).toBe(0)
+  return customer_id
+}
+
+type ReportQuery = NonNullable<NonNullable<Parameters<Workspace['client']['getJourneyReport']>[0]>['query']>
+
+async function report({ client, journey_id }: Workspace, query: ReportQuery) {
+  return await settled(() => client.getJourneyReport({ path: { journey_id }, query }))
+}
+
+/** The groups of a report, each with how many are enrolled and have reached each step. */
+async function groups(workspace: Workspace, query: ReportQuery) {
+  const { groups, enrolled } = await report(workspace, { breakdown: 'variable:plan', ...query })
+  expect(groups?.reduce((sum, group) => sum + group.enrolled, 0)).toBe(enrolled)
+  return groups?.map(({ group, enrolled, steps }) => {
+    const name = group.kind === 'value' ? group.value : `(${group.kind} ${group.values})`
+    return [name, enrolled, ...steps.map(({ reached }) => reached)]
+  })
+}
+
+describe('a breakdown by a variable', () => {
+  it('divides customers by the event that filled the first step, the last one or a chosen one', async ({
+    stepped: workspace,
+  }) => {
+    await does(workspace, 'user-1', [
+      ['paid', 3, { plan: 'team' }],
+      ['plan_chosen', 2, { plan: 'solo' }],
+      ['signed_up', 1, { plan: 'free' }],
+      ['signed_up', 2, { plan: 'later' }],
+    ])
+    await does(workspace, 'user-2', [['signed_up', 1, { plan: 'free' }]])
+    await does(workspace, 'user-3', [['plan_chosen', 1, { plan: 'free' }]])
+    expect(await groups(workspace, {})).toEqual([
+      ['free', 2, 2, 1, 1],
+      ['(not_set 0)', 1, 0, 0, 0],
+    ])
+    expect(await groups(workspace, { touch: 'last' })).toEqual([
+      ['free', 1, 1, 0, 0],
+      ['team', 1, 1, 1, 1],
+      ['(not_set 0)', 1, 0, 0, 0],
+    ])
+    expect(await groups(workspace, { touch: '2' })).toEqual([
+      ['solo', 1, 1, 1, 1],
+      ['(not_set 0)', 2, 1, 0, 0],
+    ])
+    // Whatever the window, within which nobody has reached the second step.
+    expect(await groups(workspace, { touch: '2', window: 'PT1S' })).toEqual([
+      ['solo', 1, 1, 0, 0],
+      ['(not_set 0)', 2, 1, 0, 0],
+    ])
+    expect(await groups(workspace, { touch: '3', first_step: 2, last_step: 3 })).toEqual([['team', 1, 1, 1]])
+  })
+
+  it('follows an event that arrives late, and an erasure', async ({ stepped: workspace }) => {
+    const { client, journey_id } = workspace
+    const customer_id = await does(workspace, 'user-1', [['signed_up', 5, { plan: 'team' }]])
+    await does(workspace, 'user-2', [['signed_up', 5, { plan: 'free' }]])
+    expect(await groups(workspace, {})).toEqual([
+      ['free', 1, 1, 0, 0],
+      ['team', 1, 1, 0, 0],
+    ])
+    await does(workspace, 'user-1', [['signed_up', 4, { plan: 'solo' }]])
+    expect(await groups(workspace, {})).toEqual([
+      ['free', 1, 1, 0, 0],
+      ['solo', 1, 1, 0, 0],
+    ])
+    await client.eraseCustomer({ path: { customer_id } })
+    await expect
+      .poll(async () => await groups(workspace, {}), { timeout: 20_000 })
+      .toEqual([['free', 1, 1, 0, 0]])
+    const { data } = await client.getJourneyReport({
+      path: { journey_id },
+      query: { variables: ['plan:solo'] },
+    })
+    expect(data?.enrolled).toBe(0)
+  })
+
+  it('distinguishes texts, numbers and booleans, and has none for anything else', async ({
+    stepped: workspace,
+  }) => {
+    const long = 'x'.repeat(100)
+    const sent = [5, '5', true, 'true', '', -0, long, `${long}x`, null, ['team'], { a: 1 }]
+    for (const [index, plan] of sent.entries()) {
+      await does(workspace, `user-${index}`, [['signed_up', 0, { plan }]])
+    }
+    await does(workspace, 'user-text', [['signed_up', 0, JSON.stringify({ plan: '5' })]])
+    await does(workspace, 'user-broken', [['signed_up', 0, '{"plan":']])
+    await does(workspace, 'user-none', [['signed_up', 0]])
+    const found = (await groups(workspace, {}))?.map(([name, enrolled]) => [name, enrolled])
+    expect(found).toEqual([
+      ['5', 2],
+      ['', 1],
+      ['true', 1],
+      [long, 1],
+      [0, 1],
+      [5, 1],
+      [true, 1],
+      ['(not_set 0)', 6],
+    ])
+    expect((await report(workspace, { variables: ['plan:5'] })).enrolled).toBe(3)
+    expect((await report(workspace, { variables: ['plan:true'] })).enrolled).toBe(2)
+    expect((await report(workspace, { variables: ['plan:'] })).enrolled).toBe(1)
+  })
+
+  it('gives the ten values with the most customers a group, in the same order on every engine', async ({
+    stepped: workspace,
+  }) => {
+    for (let number = 0; number < 12; number += 1) {
+      await does(workspace, `user-${number}`, [['signed_up', 0, { plan: `plan-${number}` }]])
+    }
+    await does(workspace, 'user-more', [['signed_up', 0, { plan: 'plan-9' }]])
+    const found = (await groups(workspace, {}))?.map(([name, enrolled]) => [name, enrolled])
+    expect(found).toEqual([
+      ['plan-9', 2],
+      ...['0', '1', '10', '11', '2', '3', '4', '5', '6'].map((number) => [`plan-${number}`, 1]),
+      ['(other 2)', 2],
+    ])
+  })
+
+  it('is in the trend and in the times to a step', async ({ stepped: workspace }) => {
+    const { client, journey_id } = workspace
+    const path = { journey_id }
+    for (const [customer, plan, took] of [
+      ['user-1', 'team', 10],
+      ['user-2', 'free', 2],
+      ['user-3', 'team', 20],
+    ] as const) {
+      await does(workspace, customer, [
+        ['signed_up', 0, { plan }],
+        ['plan_chosen', took],
+      ])
+    }
+    const breakdown = 'variable:plan'
+    await report(workspace, {})
+    const period = { entered_from: at(0), entered_to: at(1) }
+    const { data: trend } = await client.getJourneyTrend({ path, query: { breakdown, ...period } })
+    expect(trend?.groups?.map(({ group, cohorts }) => [group.value, cohorts])).toEqual([
+      ['team', [{ enrolled: 2, reached: [2, 2, 0] }]],
+      ['free', [{ enrolled: 1, reached: [1, 1, 0] }]],
+    ])
+    const { data: times } = await client.getJourneyStepTimes({ path, query: { breakdown, step: 2 } })
+    expect(times?.groups?.map(({ group, times }) => [group.value, times.n, times.median_ms])).toEqual([
+      ['team', 2, 900_000],
+      ['free', 1, 120_000],
+    ])
+    const filter = { variables: ['plan:free'] }
+    const { data: filtered } = await client.getJourneyTrend({ path, query: { ...filter, ...period } })
+    expect(filtered?.cohorts.map(({ enrolled }) => enrolled)).toEqual([1])
+    const { data: some } = await client.getJourneyStepTimes({ path, query: { ...filter, step: 2 } })
+    expect(some?.times.n).toBe(1)
+  })
+})
+
+describe('filters by variables', () => {
+  it('must all match, and find the same customers in reports and lists', async ({ stepped: workspace }) => {
+    const { client, journey_id } = workspace
+    const path = { journey_id }
+    await does(workspace, 'user-1', [['signed_up', 0, { plan: 'a:b, c&d', seats: 5 }]])
+    await does(workspace, 'user-2', [['signed_up', 0, { plan: 'a:b, c&d', seats: 6 }]])
+    await does(workspace, 'user-3', [
+      ['signed_up', 0, { plan: 'team', seats: 5 }],
+      ['plan_chosen', 1, { plan: 'a:b, c&d', seats: 5 }],
+    ])
+    const found = async (query: ReportQuery) => {
+      const { enrolled } = await report(workspace, query)
+      const { data } = await client.listJourneyCustomers({ path, query })
+      const listed = data?.data.map(({ client_customer_id }) => client_customer_id).sort() ?? []
+      expect(listed.length).toBe(enrolled)
+      return listed
+    }
+    expect(await found({ variables: ['plan:a:b, c&d'] })).toEqual(['user-1', 'user-2'])
+    expect(await found({ variables: ['plan:a:b, c&d', 'seats:5'] })).toEqual(['user-1'])
+    expect(await found({ variables: ['plan:a:b, c&d', 'seats:5'], touch: 'last' })).toEqual([
+      'user-1',
+      'user-3',
+    ])
+    expect(await found({ variables: ['plan:a:b, c&d'], touch: '2' })).toEqual(['user-3'])
+    expect(await found({ variables: ['toString:5'] })).toEqual([])
+    const { groups } = await report(workspace, { variables: ['seats:5'], breakdown: 'customer_type' })
+    expect(groups?.map(({ enrolled }) => enrolled)).toEqual([2])
+  })
+
+  it.for([
+    { variables: ['plan'] },
+    { variables: [':team'] },
+    { variables: [`${'n'.repeat(101)}:team`] },
+    { variables: [`plan:${'v'.repeat(101)}`] },
+    { variables: Array(6).fill('plan:team') },
+    { breakdown: 'variable:' },
+    { breakdown: `variable:${'n'.repeat(101)}` },
+    { breakdown: 'plan' },
+    { touch: '0' },
+    { touch: '101' },
+    { touch: 'middle' },
+  ])('must be as the contract says: %j is refused', async (query, { workspace }) => {
+    const { client, journey_id } = workspace
+    const { error } = await client.getJourneyReport({ path: { journey_id }, query: query as ReportQuery })
+    const [parameter] = Object.keys(query)
+    expect(error).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(error?.errors?.every((fault) => fault.parameter === parameter)).toBe(true)
+  })
+
+  it('are accepted up to five, of the greatest length', async ({ workspace }) => {
+    const { client, journey_id } = workspace
+    const query = {
+      variables: Array<string>(5).fill(`${'n'.repeat(100)}:${'v'.repeat(100)}`),
+      breakdown: `variable:${'n'.repeat(100)}`,
+      touch: '100',
+    }
+    const { data } = await client.getJourneyReport({ path: { journey_id }, query })
+    expect(data).toMatchObject({ enrolled: 0, groups: [] })
+  })
+})
