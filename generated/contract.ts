@@ -986,6 +986,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List views
+         * @description Returns the views of the workspace and your own by (`created_at`, `view_id`), oldest first. There are at most 100
+         *     of each.
+         */
+        get: operations["listViews"];
+        put?: never;
+        /**
+         * Save a view
+         * @description Saves a report of a journey under a name. Several views can have the same name.
+         */
+        post: operations["createView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a view
+         * @description Returns a view of the workspace or one of your own.
+         */
+        get: operations["getView"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a view
+         * @description Removes a view for everybody who sees it.
+         */
+        delete: operations["removeView"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a view
+         * @description Replaces the fields that you send and leaves the others unchanged; `query` is replaced as a whole. An own view can
+         *     be given to the workspace. The other way is not possible: others may use it.
+         */
+        patch: operations["updateView"];
+        trace?: never;
+    };
     "/event-definitions/{definition_id}/violations": {
         parameters: {
             query?: never;
@@ -4022,6 +4076,103 @@ export interface components {
             grace_seconds: number;
         };
         /**
+         * View identifier
+         * @description Assigned by Cairn; opaque, never reused.
+         */
+        ViewId: string;
+        /**
+         * Visibility of a view
+         * @description Whether only the person who saved the view sees it (`own`), or everybody in the workspace.
+         * @enum {string}
+         */
+        ViewVisibility: "own" | "workspace";
+        /**
+         * Query of a view
+         * @description What the view shows of its journey; everything by default.
+         */
+        ViewQuery: {
+            /**
+             * @description What it is about: the report (the default), the trend (`getJourneyTrend`), or how long customers take to reach
+             *     `step` (`getJourneyStepTimes`).
+             * @enum {string}
+             */
+            chart?: "report" | "trend" | "step_times";
+            /**
+             * Format: int32
+             * @description Only customers that entered in this many days, of which today is the last. It counts only without
+             *     `entered_from` and `entered_to`.
+             */
+            last_days?: number;
+            /** @description Only customers that entered at this instant or later. */
+            entered_from?: components["schemas"]["Instant"];
+            /** @description Only customers that entered before this instant. */
+            entered_to?: components["schemas"]["Instant"];
+            customer_type?: components["schemas"]["CustomerType"];
+            window?: components["schemas"]["Duration"];
+            /**
+             * @description The period of a cohort in the trend.
+             * @enum {string}
+             */
+            by?: "day" | "week" | "month";
+            /**
+             * @description What the trend shows: reached as a share of those who entered (the default), as a share of those who reached
+             *     the previous step, or their number.
+             * @enum {string}
+             */
+            measure?: "of_enrolled" | "of_previous" | "count";
+            /** @description The step of the trend or of the times. */
+            step?: components["schemas"]["StepNumber"];
+            /**
+             * @description The time zone in which days begin, a name of the IANA time zone database; UTC by default. An unknown name
+             *     gives 409 `time_zone_unknown`.
+             */
+            time_zone?: string;
+        };
+        /**
+         * View
+         * @description A saved report.
+         */
+        View: {
+            view_id: components["schemas"]["ViewId"];
+            name: components["schemas"]["Name"];
+            journey_id: components["schemas"]["JourneyId"];
+            query: components["schemas"]["ViewQuery"];
+            visibility: components["schemas"]["ViewVisibility"];
+            created_at: components["schemas"]["StoredInstant"];
+            updated_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Views
+         * @description The views that you can see.
+         */
+        ViewList: {
+            /** @description The views, in the order of the list. */
+            data: components["schemas"]["View"][];
+        };
+        /**
+         * New view
+         * @description A report to save.
+         */
+        ViewCreation: {
+            name: components["schemas"]["GivenName"];
+            journey_id: components["schemas"]["Reference"];
+            query: components["schemas"]["ViewQuery"];
+            visibility: components["schemas"]["ViewVisibility"];
+        };
+        /**
+         * Change of a view
+         * @description The fields to replace; at least one.
+         */
+        ViewUpdate: {
+            name?: components["schemas"]["GivenName"];
+            query?: components["schemas"]["ViewQuery"];
+            /**
+             * @description `workspace` gives an own view to the workspace.
+             * @enum {string}
+             */
+            visibility?: "workspace";
+        };
+        /**
          * Webhook identifier
          * @description Assigned by Cairn; opaque, never reused.
          */
@@ -4492,13 +4643,13 @@ export interface components {
          * @description The subject of an entry. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "event_definitions" | "webhooks" | "refusals" | "customers" | "exports";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "event_definitions" | "webhooks" | "views" | "refusals" | "customers" | "exports";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_unknown_events_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "event_defined" | "event_definition_updated" | "event_definition_removed" | "webhook_created" | "webhook_updated" | "webhook_secret_rotated" | "webhook_replayed" | "webhook_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_unknown_events_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "event_defined" | "event_definition_updated" | "event_definition_removed" | "webhook_created" | "webhook_updated" | "webhook_secret_rotated" | "webhook_replayed" | "webhook_removed" | "view_created" | "view_updated" | "view_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -4523,7 +4674,7 @@ export interface components {
              * @description The kind of object. More may be added.
              * @enum {string}
              */
-            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer" | "event_definition" | "webhook";
+            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer" | "event_definition" | "webhook" | "view";
             /** @description Its identifier. */
             id: string;
             /**
@@ -4566,7 +4717,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "view_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "view_limit" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -5075,6 +5226,40 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The view does not exist in this workspace, or is not visible to you. */
+        ViewNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key or the session is valid, but does not give access to this operation, or a key asks for an own view. */
+        ViewNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There are too many views, or the time zone is unknown. */
+        ViewRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down. */
         TrendConflict: {
             headers: {
@@ -5294,6 +5479,11 @@ export interface components {
          * @example whk_01jd4b2k5n8q1s4v7y0b3e6g9h
          */
         WebhookIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description The view.
+         * @example viw_01jd4c2k5n8q1s4v7y0b3e6g9h
+         */
+        ViewIdParameter: components["schemas"]["Reference"];
         /**
          * @description Identifies the message; the same at every attempt.
          * @example msg_2r8d1f4h7k0n3q6s9vy2b5e8g1
@@ -8663,6 +8853,243 @@ export interface operations {
             404: components["responses"]["DeliveryNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["EventRemoved"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only views of this journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The views. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The view. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewCreation"];
+            };
+        };
+        responses: {
+            /** @description The view is saved. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ViewNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ViewRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The view.
+                 * @example viw_01jd4c2k5n8q1s4v7y0b3e6g9h
+                 */
+                view_id: components["parameters"]["ViewIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["ViewNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The view.
+                 * @example viw_01jd4c2k5n8q1s4v7y0b3e6g9h
+                 */
+                view_id: components["parameters"]["ViewIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view is removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["ViewNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; required if the person has several. A key always uses
+                 *     its own workspace, whatever the header says.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The view.
+                 * @example viw_01jd4c2k5n8q1s4v7y0b3e6g9h
+                 */
+                view_id: components["parameters"]["ViewIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to replace. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewUpdate"];
+            };
+        };
+        responses: {
+            /** @description The view with its new values. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["ViewNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ViewRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -456,6 +456,38 @@ export const operationPaths = {
    */
   resendWebhookDelivery: ['POST', '/webhooks/{webhook_id}/deliveries/{delivery_id}/resend'],
   /**
+   * List views
+   *
+   * Returns the views of the workspace and your own by (`created_at`, `view_id`), oldest first. There are at most 100
+   * of each.
+   */
+  listViews: ['GET', '/views'],
+  /**
+   * Save a view
+   *
+   * Saves a report of a journey under a name. Several views can have the same name.
+   */
+  createView: ['POST', '/views'],
+  /**
+   * Get a view
+   *
+   * Returns a view of the workspace or one of your own.
+   */
+  getView: ['GET', '/views/{view_id}'],
+  /**
+   * Update a view
+   *
+   * Replaces the fields that you send and leaves the others unchanged; `query` is replaced as a whole. An own view can
+   * be given to the workspace. The other way is not possible: others may use it.
+   */
+  updateView: ['PATCH', '/views/{view_id}'],
+  /**
+   * Remove a view
+   *
+   * Removes a view for everybody who sees it.
+   */
+  removeView: ['DELETE', '/views/{view_id}'],
+  /**
    * List how events violated a definition
    *
    * Returns how many events did not conform to a definition, per UTC day, and what was wrong with them, most

@@ -185,6 +185,27 @@ export interface SetupLinks {
   workspace_id: string | null;
 }
 
+export interface ViewLinks {
+  created_by: string | null;
+  created_ms: number;
+  digest: string;
+  expires_ms: number;
+  link_id: string;
+  view_id: string;
+  workspace_id: string;
+}
+
+export interface Views {
+  created_ms: number;
+  journey_id: string;
+  name: string;
+  person_id: string | null;
+  query: string;
+  updated_ms: number;
+  view_id: string;
+  workspace_id: string;
+}
+
 export interface WebhookDeliveries {
   attempt_ms: number | null;
   attempts: Generated<number>;
@@ -252,6 +273,7 @@ export interface Workspaces {
   erasure_secret: Generated<string>;
   erasures: Generated<number>;
   events_since_ms: number | null;
+  has_view_links: Generated<number>;
   name: string;
   protect_customers: Generated<number>;
   removed_ms: number | null;
@@ -277,6 +299,8 @@ export interface DB {
   service_keys: ServiceKeys;
   sessions: Sessions;
   setup_links: SetupLinks;
+  view_links: ViewLinks;
+  views: Views;
   webhook_deliveries: WebhookDeliveries;
   webhook_windows: WebhookWindows;
   webhooks: Webhooks;

@@ -135,6 +135,11 @@ export const problems = {
     title: 'The event definition does not exist',
     detail: 'Check the definition_id. listEventDefinitions returns all definitions of the workspace.',
   },
+  view_not_found: {
+    status: 404,
+    title: 'The view does not exist',
+    detail: 'Check the view_id. listViews returns all views that you can see.',
+  },
   webhook_not_found: {
     status: 404,
     title: 'The webhook does not exist',
@@ -237,6 +242,12 @@ export const problems = {
     title: 'journey.dropped needs a window',
     detail:
       'Send dropped_after, the time after entering a journey within which a customer should complete it.',
+  },
+  view_limit: {
+    status: 409,
+    title: 'There are too many views',
+    detail:
+      'Remove views that are not used. A workspace has at most 100 views, and each member at most 100 of their own.',
   },
   webhook_limit: {
     status: 409,

@@ -25,6 +25,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'journeys', label: 'Journeys' },
   { value: 'event_definitions', label: 'Event definitions' },
   { value: 'webhooks', label: 'Webhooks' },
+  { value: 'views', label: 'Views' },
   { value: 'refusals', label: 'Rejected requests' },
   { value: 'customers', label: 'Customers' },
   { value: 'exports', label: 'Exports' },
@@ -43,7 +44,7 @@ export function AuditLogScreen() {
   return (
     <Page
       title="Audit log"
-      description="Sign-ins, and changes to members, service keys, journeys, event definitions and webhooks. Entries cannot be changed or removed."
+      description="Sign-ins, and changes to members, service keys, journeys, event definitions, webhooks and views. Entries cannot be changed or removed."
     >
       {canChange ? (
         <AuditLog />
@@ -127,8 +128,8 @@ function AuditLog() {
           </EmptyState>
         ) : (
           <EmptyState title="No entries yet" icon={<IconHistory />}>
-            Sign-ins and changes to members, service keys, journeys, event definitions and webhooks appear
-            here.
+            Sign-ins and changes to members, service keys, journeys, event definitions, webhooks and views
+            appear here.
           </EmptyState>
         ))}
       <LoadMore query={entries} />

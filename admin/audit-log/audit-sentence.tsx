@@ -132,6 +132,12 @@ function predicate(entry: Entry): ReactNode {
       return <>replayed events to the webhook {subject}</>
     case 'webhook_removed':
       return <>removed the webhook {subject}</>
+    case 'view_created':
+      return <>saved the view {subject} for the workspace</>
+    case 'view_updated':
+      return <>changed the view {subject}</>
+    case 'view_removed':
+      return <>removed the view {subject}</>
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':

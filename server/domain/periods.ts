@@ -58,6 +58,11 @@ export function previousYear({ from_ms, to_ms }: Span): Span {
   return { from_ms: yearBefore(from_ms), to_ms: yearBefore(to_ms) }
 }
 
+/** @throws {Problem} `time_zone_unknown` */
+export function assertTimeZone(zone: string): void {
+  zonedDay(0, zone)
+}
+
 /**
  * Every name of the database starts with a letter; offsets and dates with an offset, which Temporal accepts too, do
  * not.

@@ -21,6 +21,7 @@ import * as retention from './retention.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
+import * as views from './views.ts'
 import * as webhooks from './webhooks.ts'
 import * as workspaces from './workspaces.ts'
 
@@ -48,6 +49,7 @@ export const allOperations: Operations = {
   ...serviceKeys,
   ...sessions,
   ...setup,
+  ...views,
   ...webhooks,
   ...workspaces,
 }

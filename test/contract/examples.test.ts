@@ -130,6 +130,9 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
     : []) {
     names.set(id, await exampleOf(place, 'createWebhook', 'events', ({ webhook }) => webhook?.webhook_id))
   }
+  for (const id of operation.operationId === 'updateView' ? (text.match(/viw_01[0-9a-z]{24}/) ?? []) : []) {
+    names.set(id, await exampleOf(place, 'createView', 'relative', (view) => String(view.view_id), names))
+  }
   for (const name of ['client_customer_id', 'message_id']) {
     for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
       names.set(value, randomUUID())
@@ -231,13 +234,14 @@ async function exampleOf(
   operationId: string,
   name: string,
   idOf: (body: Record<string, Record<string, string> | undefined>) => string | undefined,
+  names: Actual = new Map(),
 ): Promise<string> {
   const create = operations.find((operation) => operation.operationId === operationId)
   const reply = await target.send({
     method: 'POST',
     path: create?.path ?? '',
     headers: { ...place.headers.key, 'content-type': 'application/json' },
-    body: JSON.stringify(create?.body?.examples[name]?.value),
+    body: JSON.stringify(actual(create?.body?.examples[name]?.value, names)),
   })
   return idOf(await reply.json()) ?? ''
 }

@@ -128,6 +128,8 @@ describe.each([
       'erasures',
       'event_definitions',
       'webhooks',
+      'view_links',
+      'views',
       'definition_violations',
     ],
   ],

@@ -34,6 +34,7 @@ import {
   newKey,
   newPlace,
   newSetupToken,
+  newView,
   newWebhook,
   type Place,
   sendTo,
@@ -86,7 +87,14 @@ const requestCauses: Record<string, Cause> = {
     query:
       operationId === 'getActivity' ? '?from=2000-01-01T00:00:00Z' : '?entered_from=2000-01-01T00:00:00Z',
   }),
-  time_zone_unknown: async () => ({ query: '?time_zone=Atlantis/Main_Square' }),
+  time_zone_unknown: async (operation, _caller, place) => {
+    const time_zone = 'Atlantis/Main_Square'
+    if (!operation.body) return { query: `?time_zone=${time_zone}` }
+    const names = await namesFor(place, operation)
+    const given = operation.operationId === 'createView' ? ownView(names.journey_id ?? '') : {}
+    return { names, body: JSON.stringify({ ...given, query: { time_zone } }) }
+  },
+  own_view_by_key: async () => ({ body: JSON.stringify(ownView(UNKNOWN)) }),
   body_too_large: tooLarge,
   small_body_too_large: tooLarge,
   batch_too_large: tooLarge,
@@ -101,6 +109,7 @@ const outsideCauses: Record<string, Cause> = {
   },
   refusal_not_found: nothingIsKnown,
   definition_not_found: nothingIsKnown,
+  view_not_found: nothingIsKnown,
   webhook_not_found: nothingIsKnown,
   delivery_not_found: async (_operation, _caller, place) => {
     return { names: { webhook_id: await newWebhook(place), delivery_id: UNKNOWN } }
@@ -257,6 +266,13 @@ const insideCauses: Record<string, InsideCause> = {
     await place.send({ method: 'POST', path, headers: place.headers.person ?? {} })
     return { names: { key_id } }
   },
+  view_limit: async ({ operationId }, caller, place) => {
+    const journey_id = await newJourney(place)
+    for (let count = 0; count < 100; count += 1) await newView(place, undefined, { journey_id })
+    if (operationId === 'createView') return { names: { journey_id } }
+    const view_id = await newView(place, undefined, { journey_id }, caller)
+    return { names: { view_id }, body: JSON.stringify({ visibility: 'workspace' }) }
+  },
   webhook_limit: async (_operation, _caller, place) => {
     for (let count = 0; count < 20; count += 1) await newWebhook(place)
     return {}
@@ -347,6 +363,11 @@ const elsewhere = {
   'test/durability': ['overloaded', 'storage_full', 'shutting_down'],
 }
 
+/** A view that nobody but a person can save. */
+function ownView(journey_id: string) {
+  return { name: 'Renewal', journey_id, query: {}, visibility: 'own' }
+}
+
 async function nothingIsKnown(operation: ContractOperation): Promise<Change> {
   const references = namedBy(operation).filter((name) => name === 'token' || name.endsWith('_id'))
   return { names: Object.fromEntries(references.map((name) => [name, UNKNOWN])) }
@@ -377,6 +398,7 @@ function showing(name: string): Row[] {
 function causersOf(operation: ContractOperation, name: string): Caller[] {
   switch (name) {
     // The credential in the request decides, not who is allowed.
+    case 'own_view_by_key':
     case 'no_session':
     case 'session_required':
     case 'secret_key_required':
@@ -386,6 +408,9 @@ function causersOf(operation: ContractOperation, name: string): Caller[] {
       return callersOf(operation).filter((caller) => caller !== 'key')
     case 'role_not_allowed':
       return operation.roles?.includes('viewer') ? [] : ['person']
+    case 'view_limit':
+      // A key has no view of its own to give to the workspace.
+      return operation.operationId === 'updateView' ? ['person'] : callersOf(operation)
     case 'workspace_required':
     case 'not_a_member':
       return ['person']

@@ -172,6 +172,7 @@ const makers: Record<string, Maker> = {
   refusal_id: newRefusal,
   definition_id: newDefinition,
   webhook_id: newWebhook,
+  view_id: newView,
   delivery_id: async (place, _operation, { webhook_id }) => await newDelivery(place, webhook_id ?? ''),
   person_id: async ({ inside }) =>
     inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
@@ -255,6 +256,14 @@ export async function newWebhook(place: Place): Promise<string> {
   const body = { url: WEBHOOK_URL, types: ['customer.created'] }
   const { webhook } = await made<{ webhook: { webhook_id: string } }>(place, 'POST /webhooks', 'key', body)
   return webhook.webhook_id
+}
+
+/** Saves a view of a new journey, for the workspace or of the owner's own. */
+export async function newView(place: Place, _operation?: unknown, names: Names = {}, caller: Caller = 'key') {
+  const journey_id = names.journey_id ?? (await newJourney(place))
+  const visibility = caller === 'key' ? 'workspace' : 'own'
+  const body = { name: 'Contract test', journey_id, query: {}, visibility }
+  return (await made<{ view_id: string }>(place, 'POST /views', caller, body)).view_id
 }
 
 /** The servers of the tests find every host at this machine, where nothing listens on this port. */
@@ -356,6 +365,8 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     updateEventDefinition: { mode: 'off' },
     createWebhook: { url: WEBHOOK_URL, types: ['customer.created'] },
     updateWebhook: { description: 'Renewal' },
+    createView: { name: 'Renewal', journey_id, query: {}, visibility: 'workspace' },
+    updateView: { name: 'Renewal' },
     replayWebhook: { from: '2026-11-20T08:00:00Z' },
     findSetupLink: { token },
     setUp: { token, name: 'Ada', email, password, workspace_name: randomUUID() },

@@ -489,6 +489,7 @@ describe('the audit log', () => {
       'remove-journey',
       'remove-workspace',
       'retention',
+      'views',
       'webhooks',
       'workspace-making',
     ].map((name) => `./${name}.test.ts`)

@@ -42,6 +42,13 @@ async function deliveryTo({ client }: Workspace, path: { webhook_id: string }) {
   return { delivery_id }
 }
 
+/** Saves a view of the customer's journey. */
+async function savedView({ workspace, event: { journey_id } }: Victim): Promise<{ view_id: string }> {
+  const view = { name: 'Theirs', journey_id, query: {}, visibility: 'workspace' as const }
+  const { data } = await workspace.client.createView({ body: view })
+  return { view_id: data?.view_id ?? '' }
+}
+
 /** The response of each operation when one workspace's key asks for something that belongs to another. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
@@ -142,6 +149,35 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
         await code(intruder.client.resendWebhookDelivery({ path: { ...mine, delivery_id } })),
       ]
     },
+  ],
+  listViews: [
+    [0, 1],
+    async ({ client }, victim) => {
+      await savedView(victim)
+      return [own(await client.listViews()), own(await victim.workspace.client.listViews())]
+    },
+  ],
+  createView: [
+    'journey_not_found',
+    ({ client }, { event }) => {
+      const { journey_id } = event
+      return code(
+        client.createView({ body: { name: 'Mine', journey_id, query: {}, visibility: 'workspace' } }),
+      )
+    },
+  ],
+  getView: [
+    'view_not_found',
+    async ({ client }, victim) => code(client.getView({ path: await savedView(victim) })),
+  ],
+  updateView: [
+    'view_not_found',
+    async ({ client }, victim) =>
+      code(client.updateView({ path: await savedView(victim), body: { name: 'Mine' } })),
+  ],
+  removeView: [
+    'view_not_found',
+    async ({ client }, victim) => code(client.removeView({ path: await savedView(victim) })),
   ],
   listEventDefinitions: [
     [0, 0],

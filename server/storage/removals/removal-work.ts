@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../database.ts'
 import type { Refusals } from '../refusals/refusals.ts'
+import { deleteViewsOfJourney } from '../tables/views.ts'
 import { deleteDeliveriesAbout, deleteDeliveriesOfJourney } from '../tables/webhook-deliveries.ts'
 import { deleteWindowsOfJourney } from '../tables/webhook-windows.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -28,7 +29,7 @@ const AGEING_MS = 60_000
 const RETRY_MS = 1_000
 const WAIT_MS = 20
 
-/** Messages to webhooks that are removed in one transaction. */
+/** Messages to webhooks, or views, that are removed in one transaction. */
 const AT_ONCE = 500
 
 /** Denominator of the share of time for removals while there are writes. */
@@ -169,6 +170,8 @@ export class RemovalWork {
       if (!(await this.#removeSome((db) => deleteDeliveriesOfJourney(db, workspace_id, subject_id, AT_ONCE))))
         return false
       if (!(await this.#removeSome((db) => deleteWindowsOfJourney(db, workspace_id, subject_id, AT_ONCE))))
+        return false
+      if (!(await this.#removeSome((db) => deleteViewsOfJourney(db, workspace_id, subject_id, AT_ONCE))))
         return false
       return await refusals.removeOfJourney(workspace_id, subject_id)
     }

@@ -20,6 +20,8 @@ const BEHIND = [
   'webhook_windows',
   'webhook_deliveries',
   'webhooks',
+  'view_links',
+  'views',
   'audit_log',
 ] as const satisfies SharedTable[]
 

@@ -7,6 +7,7 @@ import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
 import { hasWords, startsWith } from '../lists/prefixes.ts'
+import { deleteViewsOf } from './views.ts'
 import { workspaceStatus } from './workspaces.ts'
 
 type Member = components['schemas']['Member']
@@ -154,11 +155,13 @@ export async function updateRole(
     .execute()
 }
 
+/** Ends a membership, and with it the person's own views there. */
 export async function deleteMember(
   db: Transaction<DB>,
   workspaceId: string,
   personId: string,
 ): Promise<void> {
+  await deleteViewsOf(db, workspaceId, personId)
   await db
     .deleteFrom('members')
     .where('workspace_id', '=', workspaceId)

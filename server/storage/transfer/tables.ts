@@ -22,6 +22,8 @@ export const sharedKeys = {
   webhooks: ['workspace_id', 'webhook_id'],
   webhook_windows: ['workspace_id', 'customer_id', 'webhook_id', 'journey_id'],
   webhook_deliveries: ['workspace_id', 'webhook_id', 'delivery_id'],
+  views: ['workspace_id', 'view_id'],
+  view_links: ['workspace_id', 'link_id'],
   definition_violations: [
     'workspace_id',
     'definition_id',

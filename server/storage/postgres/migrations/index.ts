@@ -21,4 +21,5 @@ export const migrations: Migrations = {
   '0017-event-definitions': () => import('./0017-event-definitions.ts'),
   '0018-definition-violations': () => import('./0018-definition-violations.ts'),
   '0019-webhooks': () => import('./0019-webhooks.ts'),
+  '0020-views': () => import('./0020-views.ts'),
 }

@@ -24,4 +24,5 @@ export const migrations: Migrations = {
   '0020-event-definitions': () => import('./0020-event-definitions.ts'),
   '0021-definition-violations': () => import('./0021-definition-violations.ts'),
   '0022-webhooks': () => import('./0022-webhooks.ts'),
+  '0023-views': () => import('./0023-views.ts'),
 }
