@@ -1,3 +1,4 @@
+import '@mantine/core/styles/DataList.css'
 import { Alert, Button, DataList, Paper, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

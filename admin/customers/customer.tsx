@@ -1,3 +1,4 @@
+import '@mantine/core/styles/DataList.css'
 import { Anchor, DataList, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'

@@ -1,3 +1,5 @@
+import '@mantine/core/styles/Radio.css'
+import '@mantine/core/styles/Switch.css'
 import { Button, Group, Paper, Radio, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'

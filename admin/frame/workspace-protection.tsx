@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Switch.css'
 import { List, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Loading } from '../parts/loading.tsx'

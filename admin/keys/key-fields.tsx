@@ -1,3 +1,4 @@
+import '@mantine/core/styles/NumberInput.css'
 import { NumberInput, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { useForm } from '@mantine/form'
 import type { Schemas } from '../../client/person.ts'

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Progress.css'
 import { Alert, Progress, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
