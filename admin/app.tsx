@@ -58,6 +58,10 @@ const router = createBrowserRouter(
                   ),
                 },
                 {
+                  path: 'views/:viewId',
+                  lazy: screen(() => import('./views/view.tsx').then((m) => m.ViewScreen)),
+                },
+                {
                   path: 'keys',
                   lazy: screen(() => import('./keys/keys.tsx').then((m) => m.KeysScreen)),
                 },

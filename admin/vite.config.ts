@@ -87,6 +87,14 @@ const instants = {
   priority: 1,
 }
 
+/** A chunk for saved views: its parts are in four or more places, but most visits need none of them. */
+const views = {
+  name: 'views',
+  test: /admin\/views\/(?!views-button\.|view\.)/,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
   root: import.meta.dirname,
@@ -102,7 +110,7 @@ export default defineConfig({
     rolldownOptions: {
       // Every file of Mantine begins with 'use client', which has no meaning here.
       checks: { moduleLevelDirective: false },
-      output: { codeSplitting: { groups: [choices, forms, checks, instants, shared] } },
+      output: { codeSplitting: { groups: [choices, forms, checks, instants, views, shared] } },
     },
   },
   server: {

@@ -1,5 +1,6 @@
 import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { Link, Navigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -15,6 +16,11 @@ import { Line, Lines, OverviewPart } from './overview-part.tsx'
 import { Refused } from './refused.tsx'
 import { RefusedNotice } from './refused-notice.tsx'
 import { rejectionCount, rejectionsOf, useDayActivity, useDayRefusals } from './rejections.ts'
+
+// Only for those who have any.
+const OverviewViews = lazy(() =>
+  import('../views/overview-views.tsx').then((module) => ({ default: module.OverviewViews })),
+)
 
 /** Maximum latest events, and newest customers, shown. */
 const limit = 6
@@ -46,6 +52,7 @@ export function OverviewScreen() {
           <RefusedNotice />
           <Arrivals />
           <JourneysAtAGlance />
+          <Views />
           <Refused />
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <LatestEvents />
@@ -65,6 +72,23 @@ function useHasRejections(): boolean | undefined {
   if (activity.error || refusals.error) return false
   if (!activity.data || refusals.data === undefined) return undefined
   return rejectionCount(rejectionsOf(activity.data.total, refusals.data ?? undefined)) > 0
+}
+
+/** The newest views; nothing if there are none. */
+function Views() {
+  const cairn = useCairn()
+  const { data } = useQuery({
+    queryKey: useWorkspaceKey('views', {}),
+    queryFn: ({ signal }) => taken(cairn.listViews({ signal })),
+  })
+  return (
+    data &&
+    data.data.length > 0 && (
+      <Suspense>
+        <OverviewViews views={data.data} />
+      </Suspense>
+    )
+  )
 }
 
 function LatestEvents() {

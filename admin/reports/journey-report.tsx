@@ -1,16 +1,15 @@
-import { Anchor, List, Stack, Text, Title } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef } from 'react'
-import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
 import { secondsText } from '../parts/instants/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { useMembership } from '../session/session.ts'
+import { ViewsButton } from '../views/views-button.tsx'
 import { CountingRule } from './counting-rule.tsx'
-import { ReportFilterLine, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
+import { ReportFilterLine, useReportFilters } from './report-filters.tsx'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
 import { ReportTable } from './report-table.tsx'
 
@@ -29,6 +28,9 @@ const NobodyEntered = lazy(() =>
 const MistakenNames = lazy(() =>
   import('./mistaken-names.tsx').then((module) => ({ default: module.MistakenNames })),
 )
+
+// Only if customers skipped steps.
+const OutOfOrder = lazy(() => import('./out-of-order.tsx').then((module) => ({ default: module.OutOfOrder })))
 
 // Below the table, loaded after it.
 const ReportCharts = lazy(() =>
@@ -64,7 +66,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
   return (
     <>
       {(!report || report.enrolled > 0 || isFiltered) && (
-        <ReportFilterLine label="Filter the report" filters={filters} />
+        <ReportFilterLine
+          label="Filter the report"
+          filters={filters}
+          end={<ViewsButton journey_id={journey.journey_id} />}
+        />
       )}
       <ProblemAlert error={error} onRetry={() => refetch()} />
       {report && (
@@ -97,7 +103,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                   </Suspense>
                 )}
                 <ReportTable report={report} query={filters.query} />
-                <OutOfOrder report={report} query={filters.query} />
+                {report.steps.some(({ out_of_order }) => out_of_order > 0) && (
+                  <Suspense>
+                    <OutOfOrder report={report} query={filters.query} />
+                  </Suspense>
+                )}
                 <CountingRule />
                 {report.as_of && (
                   <Text size="xs" c="dimmed">
@@ -175,31 +185,4 @@ function worstLoss(
     (one, other) => lostAt(other) - lostAt(one) || (one.of_previous ?? 1) - (other.of_previous ?? 1),
   )
   return [worst, worst && steps[worst.step - 2]]
-}
-
-function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {
-  const { workspace_id } = useMembership()
-  const steps = report.steps.filter(({ out_of_order }) => out_of_order > 0)
-  if (steps.length === 0) return null
-  return (
-    <div>
-      <Text size="sm" fw={600}>
-        Completed out of order (not counted above)
-      </Text>
-      <List size="sm">
-        {steps.map(({ step, event_id, name, out_of_order }) => (
-          <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
-            <Anchor
-              component={Link}
-              inherit
-              to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...query, out_of_order: step })}`}
-            >
-              {countOf(out_of_order, 'customer')}
-            </Anchor>{' '}
-            completed “<bdi>{name}</bdi>” without the steps before it
-          </List.Item>
-        ))}
-      </List>
-    </div>
-  )
 }

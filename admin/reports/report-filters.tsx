@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ClearFiltersButton } from '../parts/filters/clear-filters-button.tsx'
 import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
-import { duration, instant, oneOf } from '../parts/filters/filter-readers.ts'
+import { duration, type FilterReader, instant, oneOf } from '../parts/filters/filter-readers.ts'
 import { type Filters, given, useFilters } from '../parts/filters/filters.ts'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
 
@@ -12,12 +12,18 @@ const OwnWindowField = lazy(() =>
   import('./own-window-field.tsx').then((module) => ({ default: module.OwnWindowField })),
 )
 
+/** A number of days. */
+const days: FilterReader = {
+  read: (text) => (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 400 ? text : undefined),
+  form: 'a number of days from 1 to 400',
+}
+
 /**
  * How the filters of a report are read. They have the contract's names, so that engineers can derive the request from the
  * address; except `last`, a number of days that ends today.
  */
 export const reportReaders = {
-  last: oneOf(['7', '30', '90']),
+  last: days,
   entered_from: instant,
   entered_to: instant,
   customer_type: oneOf(['account', 'contact']),
@@ -76,13 +82,17 @@ export function ReportFilterLine({
   filters: { values, count, set, setAll, clear },
   chips = [],
   fields,
+  end,
 }: {
   label: string
   filters: Filters<ReportFilterName>
   chips?: readonly Chip[]
   fields?: ReactNode
+  /** Shown before the button that clears the filters. */
+  end?: ReactNode
 }) {
   const { last, entered_from, entered_to, customer_type, window } = values
+  const isUsual = presets.some(({ value }) => value === last)
   const ofReport: (Chip | false)[] = [
     customer_type !== '' && {
       key: 'type',
@@ -101,7 +111,7 @@ export function ReportFilterLine({
     <FilterLine
       label={label}
       range={{
-        presets,
+        presets: isUsual ? presets : [...presets, { value: last, label: `${last} days` }],
         preset: last,
         by: 'Entered',
         from: entered_from,
@@ -127,7 +137,12 @@ export function ReportFilterLine({
           <WindowField value={window} onChange={(value) => set('window', value)} />
         </>
       }
-      end={<ClearFiltersButton variant="subtle" size="compact-xs" count={count} onClear={clear} />}
+      end={
+        <>
+          {end}
+          <ClearFiltersButton variant="subtle" size="compact-xs" count={count} onClear={clear} />
+        </>
+      }
     />
   )
 }

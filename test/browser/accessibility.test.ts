@@ -321,6 +321,23 @@ const screens: Screen[] = [
     hasTabs: true,
   },
   {
+    // Leads to the report.
+    route: 'views/:viewId',
+    name: 'opened-view',
+    async open() {
+      const { journey_id } = workspace
+      const view = {
+        name: 'Accounts',
+        journey_id,
+        query: { last_days: 30 },
+        visibility: 'workspace',
+      } as const
+      const { data } = await workspace.client.createView({ body: view })
+      return await inWorkspace(`views/${data?.view_id}`, (page) => page.getByText('View: Accounts'))
+    },
+    hasTabs: true,
+  },
+  {
     route: 'keys',
     name: 'keys',
     open: () => inWorkspace('keys', (page) => page.getByText('First secret key')),

@@ -1,0 +1,287 @@
+import { Button, Group, Menu, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { givenNameFault } from '../parts/forms/field-faults.ts'
+import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { notify } from '../parts/notify.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { codeOf, taken } from '../problem.ts'
+import { useCairn, useMembership } from '../session/session.ts'
+import { chartNames, firstChart, queryOf } from './view-address.ts'
+import { ViewLine } from './view-line.tsx'
+import { useViews, useViewsRefresh } from './views-query.ts'
+
+type View = Schemas['View']
+type Chart = NonNullable<Schemas['ViewQuery']['chart']>
+
+/** The views of a journey, each with a menu, and a form that saves the report that is shown. */
+export function JourneyViews({ journey_id, onClose }: { journey_id: string; onClose: () => void }) {
+  const views = useViews(journey_id)
+  const [asked, setAsked] = useState<{ view: View; what: 'rename' | 'remove' }>()
+  const back = () => setAsked(undefined)
+  if (asked?.what === 'rename') return <Renaming view={asked.view} onDone={back} />
+  if (asked?.what === 'remove') return <Removal view={asked.view} onDone={back} />
+  return (
+    <Stack>
+      {views.isPending && <Loading lines={3} />}
+      <ProblemAlert error={views.error} onRetry={() => void views.refetch()} />
+      {views.data?.data.length === 0 && (
+        <Text size="sm">
+          No views yet. A view keeps the period, filters and charts of a report under a name.
+        </Text>
+      )}
+      {views.data && views.data.data.length > 0 && (
+        <Stack component="ul" aria-label="Views" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
+          {views.data.data.map((view) => (
+            <ViewLine
+              key={view.view_id}
+              view={view}
+              onOpen={onClose}
+              menu={<ViewMenu view={view} onAsk={(what) => setAsked({ view, what })} />}
+            />
+          ))}
+        </Stack>
+      )}
+      <SaveForm journey_id={journey_id} onSaved={onClose} />
+    </Stack>
+  )
+}
+
+function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: 'rename' | 'remove') => void }) {
+  const { canChange } = useMembership()
+  const [search] = useSearchParams()
+  const change = useChange(view)
+  if (view.visibility === 'workspace' && !canChange) return null
+  const query = queryOf(search, view.query.chart ?? firstChart)
+  return (
+    <>
+      <RowMenu name={view.name}>
+        <Menu.Item onClick={() => onAsk('rename')}>Rename…</Menu.Item>
+        <Menu.Item
+          onClick={() =>
+            change.mutate({ query }, { onSuccess: () => void notify('The view shows this report now') })
+          }
+        >
+          Replace by this report
+        </Menu.Item>
+        {view.visibility === 'own' && canChange && (
+          <Menu.Item
+            onClick={() =>
+              change.mutate(
+                { visibility: 'workspace' },
+                { onSuccess: () => void notify('Everybody in the workspace sees the view now') },
+              )
+            }
+          >
+            Give to the workspace
+          </Menu.Item>
+        )}
+        <Menu.Item color="red" onClick={() => onAsk('remove')}>
+          Remove…
+        </Menu.Item>
+      </RowMenu>
+      <ProblemAlert error={change.error} />
+    </>
+  )
+}
+
+function Renaming({ view, onDone }: { view: View; onDone: () => void }) {
+  const change = useChange(view)
+  const [name, setName] = useState(view.name)
+  const fault = givenNameFault(name, 'Enter a name.')
+  return (
+    <Step
+      label="Rename"
+      fault={fault}
+      pending={change.isPending}
+      error={change.error}
+      onBack={onDone}
+      onSubmit={() => change.mutate({ name }, { onSuccess: onDone })}
+    >
+      <NameField value={name} fault={fault} onChange={setName} />
+    </Step>
+  )
+}
+
+function Removal({ view, onDone }: { view: View; onDone: () => void }) {
+  const cairn = useCairn()
+  const refresh = useViewsRefresh()
+  const { view_id, name, visibility } = view
+  const remove = useMutation({
+    mutationFn: () => taken(cairn.removeView({ path: { view_id } })),
+    onSuccess: refresh,
+  })
+  return (
+    <Step
+      label="Remove"
+      danger
+      pending={remove.isPending}
+      error={remove.error}
+      onBack={onDone}
+      onSubmit={() => remove.mutate(undefined, { onSuccess: onDone })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        Remove the view “<bdi>{visibleName(name)}</bdi>”
+        {visibility === 'workspace' ? ' for everybody in the workspace' : ''}? The journey and its data stay.
+      </Text>
+    </Step>
+  )
+}
+
+/** A step beside the list, which it replaces. */
+function Step({
+  label,
+  danger = false,
+  fault,
+  pending,
+  error,
+  onBack,
+  onSubmit,
+  children,
+}: {
+  label: string
+  danger?: boolean
+  fault?: string | undefined
+  pending: boolean
+  error: unknown
+  onBack: () => void
+  onSubmit: () => void
+  children: ReactNode
+}) {
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!fault) onSubmit()
+      }}
+    >
+      <Stack>
+        {children}
+        <ProblemAlert error={error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onBack} {...(danger && { autoFocus: true })}>
+            Back
+          </Button>
+          <Button type="submit" loading={pending} {...(danger && { color: 'red' })}>
+            {label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => void }) {
+  const { canChange } = useMembership()
+  const [search, setSearch] = useSearchParams()
+  const refresh = useViewsRefresh()
+  const cairn = useCairn()
+  const [name, setName] = useState('')
+  const [chart, setChart] = useState<Chart>(firstChart)
+  const [visibility, setVisibility] = useState<View['visibility']>('own')
+  const [isTried, setIsTried] = useState(false)
+  const fault = givenNameFault(name, 'Enter a name.')
+  const save = useMutation({
+    mutationFn: async () => {
+      const query = queryOf(search, chart)
+      const create = (query: View['query']) =>
+        taken(cairn.createView({ body: { name, journey_id, query, visibility } }))
+      try {
+        return await create(query)
+      } catch (error) {
+        // A browser may know zones that are newer than the server.
+        if (codeOf(error) !== 'time_zone_unknown') throw error
+        const { time_zone: _, ...others } = query
+        return await create(others)
+      }
+    },
+    onSuccess: ({ view_id }) => {
+      void refresh()
+      void notify('View saved')
+      setSearch(
+        (current) => {
+          current.set('view', view_id)
+          return current
+        },
+        { replace: true, preventScrollReset: true },
+      )
+      onSaved()
+    },
+  })
+  return (
+    <form
+      noValidate
+      aria-labelledby="save-view-heading"
+      onSubmit={(event) => {
+        event.preventDefault()
+        setIsTried(true)
+        if (!fault) save.mutate()
+      }}
+    >
+      <Stack gap="sm">
+        <Title order={3} size="h5" id="save-view-heading">
+          Save this report as a view
+        </Title>
+        <NameField value={name} fault={isTried ? fault : undefined} onChange={setName} />
+        <NativeSelect
+          label="It is about"
+          value={chart}
+          onChange={(change) => setChart(change.currentTarget.value as Chart)}
+          data={Object.entries(chartNames).map(([value, label]) => ({ value, label }))}
+        />
+        {canChange && (
+          <NativeSelect
+            label="Visible to"
+            value={visibility}
+            onChange={(change) => setVisibility(change.currentTarget.value as View['visibility'])}
+            data={[
+              { value: 'own', label: 'Only me' },
+              { value: 'workspace', label: 'Everybody in the workspace' },
+            ]}
+          />
+        )}
+        <ProblemAlert error={save.error} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Save view
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function NameField({
+  value,
+  fault,
+  onChange,
+}: {
+  value: string
+  fault: string | undefined
+  onChange: (name: string) => void
+}) {
+  return (
+    <TextInput
+      label="Name"
+      autoComplete="off"
+      withAsterisk
+      error={fault}
+      value={value}
+      onChange={(change) => onChange(change.currentTarget.value)}
+    />
+  )
+}
+
+function useChange({ view_id }: View) {
+  const cairn = useCairn()
+  const refresh = useViewsRefresh()
+  return useMutation({
+    mutationFn: (body: Schemas['ViewUpdate']) => taken(cairn.updateView({ path: { view_id }, body })),
+    onSuccess: refresh,
+  })
+}

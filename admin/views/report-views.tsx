@@ -1,0 +1,43 @@
+import { Modal, Text } from '@mantine/core'
+import { useSearchParams } from 'react-router'
+import { visibleName } from '../parts/visible-name.ts'
+import { JourneyViews } from './journey-views.tsx'
+import { parametersOf } from './view-address.ts'
+import { useViews } from './views-query.ts'
+
+/** The dialog with the views of a journey, and the name of the view that the report was opened as. */
+export function ReportViews({
+  journey_id,
+  opened,
+  onClose,
+}: {
+  journey_id: string
+  opened: boolean
+  onClose: () => void
+}) {
+  return (
+    <>
+      <OpenedView journey_id={journey_id} />
+      <Modal opened={opened} onClose={onClose} title="Views of this journey" closeOnClickOutside={false}>
+        <JourneyViews journey_id={journey_id} onClose={onClose} />
+      </Modal>
+    </>
+  )
+}
+
+/** Says which view the report is, and whether its filters were changed since it was opened. */
+function OpenedView({ journey_id }: { journey_id: string }) {
+  const [search] = useSearchParams()
+  const view = useViews(journey_id).data?.data.find(({ view_id }) => view_id === search.get('view'))
+  if (!view) return null
+  const shown = parametersOf(view.query)
+  const isChanged = [...new Set([...shown.keys(), ...search.keys()])].some(
+    (name) => name !== 'view' && search.get(name) !== shown.get(name),
+  )
+  return (
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      View: <b>{visibleName(view.name, view.view_id)}</b>
+      {isChanged && ', changed since it was opened'}
+    </Text>
+  )
+}

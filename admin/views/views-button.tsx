@@ -1,0 +1,26 @@
+import { Button } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { useSearchParams } from 'react-router'
+
+// Loaded when it is needed: the page of a report is at its size limit.
+const ReportViews = lazy(() =>
+  import('./report-views.tsx').then((module) => ({ default: module.ReportViews })),
+)
+
+/** Opens the views of a journey, and names the view that the report was opened as. */
+export function ViewsButton({ journey_id }: { journey_id: string }) {
+  const [opened, setOpened] = useState(false)
+  const [search] = useSearchParams()
+  return (
+    <>
+      {(opened || search.has('view')) && (
+        <Suspense>
+          <ReportViews journey_id={journey_id} opened={opened} onClose={() => setOpened(false)} />
+        </Suspense>
+      )}
+      <Button variant="default" size="compact-xs" onClick={() => setOpened(true)}>
+        Views
+      </Button>
+    </>
+  )
+}

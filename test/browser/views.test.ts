@@ -1,0 +1,178 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/person.ts'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { inspectState, openAdministration, tabTo } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+const steps = [
+  { event_id: 'signed_up', name: 'Signed up' },
+  { event_id: 'plan_chosen', name: 'Chose a plan' },
+]
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeEach(async () => {
+  cairn = await sharedCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  const { client, journey_id } = workspace
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  const customer_id = await initialize(workspace, 'user-1')
+  await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+})
+
+/** Opens a screen of the workspace, as its owner unless another person is given. */
+async function open(screen: string, person = owner, refusals: string[] = []): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return await openAdministration({ cairn, path, signedIn: person.headers, refusals })
+}
+
+async function views(): Promise<Schemas['View'][]> {
+  return (await owner.client(workspace.workspace_id).listViews()).data?.data ?? []
+}
+
+async function save(view: Partial<Schemas['ViewCreation']>, person = owner): Promise<Schemas['View']> {
+  const { journey_id } = workspace
+  const body = { name: 'Accounts', journey_id, query: {}, visibility: 'workspace' as const, ...view }
+  const { data } = await person.client(workspace.workspace_id).createView({ body })
+  if (!data) throw new Error('no view was saved')
+  return data
+}
+
+function parameters(page: Page): Record<string, string> {
+  return Object.fromEntries(new URL(page.url()).searchParams)
+}
+
+async function openViews(page: Page) {
+  await page.getByRole('button', { name: 'Views', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Views of this journey' })
+  await dialog.getByRole('button', { name: 'Save view' }).waitFor()
+  return dialog
+}
+
+describe('a report', () => {
+  it('is saved as a view, which shows a colleague the same', async () => {
+    const page = await open(
+      `journeys/${workspace.journey_id}?last=30&customer_type=contact&window=P7D&by=week`,
+    )
+    const dialog = await openViews(page)
+    await dialog.getByText('No views yet.').waitFor()
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await dialog.getByText('Enter a name.').waitFor()
+    await inspectState(page, 'views-none')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Weekly conversion')
+    await dialog.getByRole('combobox', { name: 'It is about' }).selectOption('Conversion over time')
+    await dialog.getByRole('combobox', { name: 'Visible to' }).selectOption('Everybody in the workspace')
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('View: Weekly conversion').waitFor()
+    const [view] = await views()
+    expect(view).toMatchObject({
+      name: 'Weekly conversion',
+      visibility: 'workspace',
+      query: { chart: 'trend', last_days: 30, customer_type: 'contact', window: 'P7D', by: 'week' },
+    })
+
+    const colleague = await open(`views/${view?.view_id}`, await signUp(cairn, workspace, 'viewer'))
+    await colleague.getByText('View: Weekly conversion').waitFor()
+    const { view: _, ...shown } = parameters(colleague)
+    expect(shown).toEqual({ last: '30', customer_type: 'contact', window: 'P7D', by: 'week' })
+    await colleague.getByRole('table', { name: 'Steps' }).waitFor()
+    await colleague.getByText('90 days', { exact: true }).click()
+    await colleague.getByText('changed since it was opened').waitFor()
+    const theirs = await openViews(colleague)
+    await theirs.getByRole('link', { name: 'Weekly conversion' }).waitFor()
+    // A viewer saves for nobody else, and changes nothing of others.
+    expect(await theirs.getByRole('combobox', { name: 'Visible to' }).count()).toBe(0)
+    expect(await theirs.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
+    await theirs.getByRole('link', { name: 'Weekly conversion' }).click()
+    await theirs.waitFor({ state: 'hidden' })
+    await expect.poll(() => parameters(colleague).last).toBe('30')
+  })
+})
+
+describe('a view', () => {
+  it('is opened, renamed, given to the workspace and removed by keyboard', async () => {
+    const { view_id } = await save({ name: 'Mine', visibility: 'own', query: { last_days: 14 } })
+    const page = await open(`journeys/${workspace.journey_id}`)
+    const button = page.getByRole('button', { name: 'Views', exact: true })
+    await button.waitFor()
+    await tabTo(page, button)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Views of this journey' })
+    const menu = dialog.getByRole('button', { name: 'Actions for Mine' })
+    await menu.waitFor()
+    await inspectState(page, 'views-listed')
+    await tabTo(page, menu)
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Rename…' }).waitFor()
+    await page.keyboard.press('Enter')
+    const name = dialog.getByRole('textbox', { name: 'Name' })
+    await name.fill('Fortnight')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('link', { name: 'Fortnight' }).waitFor()
+
+    await dialog.getByRole('button', { name: 'Actions for Fortnight' }).click()
+    await page.getByRole('menuitem', { name: 'Give to the workspace' }).click()
+    await expect
+      .poll(async () => (await views())[0])
+      .toMatchObject({ name: 'Fortnight', visibility: 'workspace' })
+    await dialog.getByText('Funnel · last 14 days', { exact: true }).waitFor()
+    await dialog.getByRole('link', { name: 'Fortnight' }).click()
+    await expect.poll(() => parameters(page)).toEqual({ last: '14', view: view_id })
+    await expect.poll(() => page.getByRole('radio', { name: '14 days' }).isChecked()).toBe(true)
+
+    const again = await openViews(page)
+    await again.getByRole('button', { name: 'Actions for Fortnight' }).click()
+    await page.getByRole('menuitem', { name: 'Remove…' }).click()
+    await again.getByText('for everybody in the workspace').waitFor()
+    await inspectState(page, 'views-removal')
+    await again.getByRole('button', { name: 'Remove' }).click()
+    await again.getByText('No views yet.').waitFor()
+    expect(await views()).toEqual([])
+  })
+
+  it('is replaced by the report that is shown', async () => {
+    await save({ name: 'Accounts', query: { last_days: 7, customer_type: 'account' } })
+    const page = await open(`journeys/${workspace.journey_id}?last=90`)
+    const dialog = await openViews(page)
+    await dialog.getByRole('button', { name: 'Actions for Accounts' }).click()
+    await page.getByRole('menuitem', { name: 'Replace by this report' }).click()
+    await expect.poll(async () => (await views())[0]?.query.last_days).toBe(90)
+    expect((await views())[0]?.query.customer_type).toBeUndefined()
+  })
+
+  it('is on the overview, own ones for nobody else', async () => {
+    const viewer = await signUp(cairn, workspace, 'viewer')
+    await save({ name: 'Shared' })
+    await save({ name: 'Only mine', visibility: 'own' }, viewer)
+    const page = await open('overview', viewer)
+    const list = page.getByRole('region', { name: 'Views' })
+    await list.getByRole('link', { name: 'Only mine' }).waitFor()
+    const lines = async () =>
+      (await list.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\n+/))
+    await expect.poll(lines).toEqual([
+      ['Only mine', 'Onboarding · Funnel · all time · only you see it'],
+      ['Shared', 'Onboarding · Funnel · all time'],
+    ])
+    await inspectState(page, 'views-on-overview')
+    const other = await open('overview')
+    await other.getByRole('region', { name: 'Views' }).getByRole('link', { name: 'Shared' }).waitFor()
+    expect(await other.getByRole('link', { name: 'Only mine' }).count()).toBe(0)
+  })
+
+  it('that was removed says so at its address', async () => {
+    const page = await open('views/viw_unknown', owner, ['404 GET /v1/views/viw_unknown'])
+    await heading(page, 'View').waitFor()
+    await page.getByRole('heading', { name: 'View not found' }).waitFor()
+    await inspectState(page, 'view-not-found')
+  })
+})
