@@ -6054,6 +6054,15 @@ export interface operations {
                  */
                 occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
+                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
+                 *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+                 *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["schemas"]["VariableFilters"];
+                /**
                  * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
                  *     is valid only for the order in which it was returned.
                  * @example oldest

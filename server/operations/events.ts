@@ -1,6 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context, Operation, OperationRequest } from '../contract.ts'
 import { earliestReceipt } from '../domain/event-content.ts'
+import { variableFilter } from '../domain/event-values.ts'
 import { instant_ms } from '../domain/instants.ts'
 import type { JsonBytes } from '../domain/json-bytes.ts'
 import { pageOf } from '../domain/paging.ts'
@@ -49,7 +50,7 @@ type Given = Omit<OperationRequest<'listEvents'>['query'], 'order' | 'limit' | '
 
 /** Converts the filters of a request. */
 export function eventFilter(given: Given): EventFilter {
-  const { received_from, received_to, occurred_from, occurred_to, ...names } = given
+  const { received_from, received_to, occurred_from, occurred_to, variables, ...names } = given
   const from = [
     ...(received_from === undefined ? [] : [instant_ms(received_from)]),
     // An event cannot have been received long before it occurred, which gives the scan an end.
@@ -61,5 +62,6 @@ export function eventFilter(given: Given): EventFilter {
     ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
     ...(occurred_from !== undefined && { occurred_from_ms: instant_ms(occurred_from) }),
     ...(occurred_to !== undefined && { occurred_to_ms: instant_ms(occurred_to) }),
+    ...(variables !== undefined && { variables: variables.map(variableFilter) }),
   }
 }

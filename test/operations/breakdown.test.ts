@@ -244,3 +244,60 @@ describe('filters by variables', () => {
     expect(data).toMatchObject({ enrolled: 0, groups: [] })
   })
 })
+
+describe('listEvents by variables', () => {
+  it.for(['newest', 'oldest'] as const)(
+    'lists only events with these values, %s first, on pages of any size',
+    async (order, { workspace }) => {
+      const { client, journey_id } = workspace
+      const customer_id = await does(workspace, 'user-1', [
+        ['0', 0, { plan: 'team', seats: 5 }],
+        ['1', 0, { plan: 'free', seats: 5 }],
+        ['2', 0, { seats: '5', plan: 'team' }],
+        ['3', 0, JSON.stringify({ seats: 5, plan: 'team' })],
+        ['4', 0, { old: { plan: 'team', seats: 5 } }],
+        ['5', 0, { text: '"plan":"team"' }],
+        ['6', 0],
+        ['7', 0, { 'a "quoted" name': 'ä, b' }],
+      ])
+      const listed = async (variables: string[], limit = 50, filter = {}) => {
+        const found: string[] = []
+        let cursor: string | null | undefined
+        do {
+          const query = { variables, order, limit, ...filter, ...(cursor && { cursor }) }
+          const { data, error } = await client.listEvents({ query })
+          if (error) throw new Error(error.detail)
+          found.push(...data.data.map(({ event_id }) => event_id))
+          // Forward, there is always a cursor: the list goes on with what arrives.
+          cursor = data.caught_up_to ? null : data.next_cursor
+        } while (cursor)
+        return order === 'oldest' ? found : found.reverse()
+      }
+      await expect.poll(() => listed([])).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+      for (const limit of [1, 2, 50]) {
+        expect(await listed(['plan:team'], limit)).toEqual(['0', '2', '3'])
+        expect(await listed(['seats:5'], limit)).toEqual(['0', '1', '2', '3'])
+        expect(await listed(['plan:team', 'seats:5'], limit)).toEqual(['0', '2', '3'])
+      }
+      expect(await listed(['a "quoted" name:ä, b'])).toEqual(['7'])
+      expect(await listed(['plan:team'], 50, { event_id: '2', journey_id, customer_id })).toEqual(['2'])
+      expect(await listed(['plan:nobody'])).toEqual([])
+    },
+  )
+
+  it('ends a page early after examining many events, and continues after them', async ({ workspace }) => {
+    const { client } = workspace
+    await does(workspace, 'user-0', [['wanted', 0, { plan: 'team' }]])
+    const others = Array.from({ length: 700 }, (): Did => ['other', 0, { plan: 'free' }])
+    for (const user of ['user-1', 'user-2', 'user-3']) await does(workspace, user, others)
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const query = { variables: ['plan:team'], ...(cursor && { cursor }) }
+      const { data } = await client.listEvents({ query })
+      found.push(...(data?.data.map(({ event_id }) => event_id) ?? []))
+      cursor = data?.next_cursor ?? null
+    } while (cursor)
+    expect(found).toEqual(['wanted'])
+  })
+})

@@ -1,3 +1,5 @@
+import type { VariableFilter } from '../../domain/event-values.ts'
+
 /** A filter of events for lists, counts and exports. All conditions must hold. */
 export type EventFilter = {
   /** The only event with this identifier. */
@@ -15,6 +17,8 @@ export type EventFilter = {
   occurred_from_ms?: number
   /** Occurred before this instant. */
   occurred_to_ms?: number
+  /** What its variables must be. */
+  variables?: readonly VariableFilter[]
 }
 
 export type CountFilter = Pick<EventFilter, 'journey_id' | 'to_ms'>

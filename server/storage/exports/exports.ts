@@ -21,7 +21,7 @@ export type WalkBound = {
 /** The events of a slice: after a position and before a bound, up to a maximum number. */
 export type EventSliceRequest = {
   workspace_id: string
-  filter: EventFilter
+  filter: Omit<EventFilter, 'variables'>
   after: Position
   bound: number
   most: number

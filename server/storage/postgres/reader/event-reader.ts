@@ -1,4 +1,5 @@
 import { firstPosition, isBefore, type Position } from '../../../domain/cursors.ts'
+import { matchesAll, type VariableFilter, variablesOf } from '../../../domain/event-values.ts'
 import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
 import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
 import {
@@ -26,6 +27,9 @@ import { eventOf, type StoredEvent } from './stored-event.ts'
  * among many; the page then ends early.
  */
 const LOOKED_AT = 10_000
+
+/** The same with a filter by variables, which are read of each event: up to 64 KiB. */
+const VARIABLES_LOOKED_AT = 2_000
 
 type EventRow = StoredEvent & {
   /** Its position in the order of arrival, if requested. */
@@ -56,7 +60,7 @@ export async function readNewest(
   const narrowed = narrowedBy(filter)
   if (!narrowed) return END
   const { from_ms, to_ms } = filter
-  const { isNarrowed, matching } = narrowed
+  const { isNarrowed, matching, most, variables } = narrowed
   const end = earliest(
     page.after && uuidOf(page.after.id),
     to_ms === undefined ? undefined : firstUuidOf(to_ms),
@@ -68,7 +72,7 @@ export async function readNewest(
     ...(begin === undefined ? [] : [`id >= ${parameters.add(begin)}`]),
   ]
   const few = await fewOf(connection, narrowed)
-  const walkedTo = isNarrowed && !few ? await walkEnd(connection, span, 'DESC') : undefined
+  const walkedTo = isNarrowed && !few ? await walkEnd(connection, span, 'DESC', most) : undefined
 
   const parameters = new Parameters()
   const conditions = [...span(parameters), ...matching(parameters)]
@@ -81,7 +85,7 @@ export async function readNewest(
   const early = walkedTo === undefined ? undefined : newestPosition(walkedTo)
   const references = await referencesOf(connection, workspace_id, rows)
   const positionOf = (row: EventRow) => newestPosition(digitsOf(row.id))
-  return textsOf(rows, { page, references, positionOf, early })
+  return textsOf(rows, { page, references, positionOf, early, variables })
 }
 
 /** Reads events in the order of arrival, oldest first. */
@@ -96,7 +100,8 @@ export async function readOldest(
   const walk = { after, watermark_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
   const references = await referencesOf(connection, workspace_id, rows)
-  const texts = textsOf(rows, { page, references, positionOf: orderPosition, early })
+  const { variables = [] } = filter
+  const texts = textsOf(rows, { page, references, positionOf: orderPosition, early, variables })
   return { rows: texts.rows, next: texts.next ?? end, caughtUp_ms: texts.next ? null : told_ms }
 }
 
@@ -154,7 +159,7 @@ async function readForward(
   if (!narrowed || !isBefore(after, closed)) return { rows: [], end }
 
   const { from_ms, to_ms } = filter
-  const { isNarrowed, matching } = narrowed
+  const { isNarrowed, matching, most: lookedAt } = narrowed
   const few = await fewOf(connection, narrowed)
   // Converts a position in the order to an identifier: a late arrival's own one is elsewhere.
   const begin = uuidAt(after)
@@ -170,7 +175,10 @@ async function readForward(
   ]
   const isWalked = isNarrowed && !few
   const ends = isWalked
-    ? [await walkEnd(connection, among, 'ASC'), await lateWalkEnd(connection, workspace, after, watermark_ms)]
+    ? [
+        await walkEnd(connection, among, 'ASC', lookedAt),
+        await lateWalkEnd(connection, workspace, { after, watermark_ms, most: lookedAt }),
+      ]
     : []
   const early = ends
     .flatMap((end) => (end === undefined ? [] : typeof end === 'string' ? newestPosition(end) : end))
@@ -242,13 +250,12 @@ const IN_PLACE = `
 async function lateWalkEnd(
   connection: Connection,
   workspace: string,
-  after: Position,
-  watermark_ms: number,
+  { after, watermark_ms, most }: { after: Position; watermark_ms: number; most: number },
 ): Promise<Position | undefined> {
   const { rows } = await connection.run<{ ms: number; id: string }>(
     `SELECT at_ms AS ms, id FROM event_strays
     WHERE workspace_id = $1 AND (at_ms, id) > ($2, $3::uuid) AND at_ms < $4
-    ORDER BY at_ms, id OFFSET ${LOOKED_AT - 1} LIMIT 1`,
+    ORDER BY at_ms, id OFFSET ${most - 1} LIMIT 1`,
     [workspace, after.ms, uuidOf(after.id), watermark_ms],
   )
   return rows[0] && { ms: rows[0].ms, id: idOf('evt', digitsOf(rows[0].id)) }
@@ -438,9 +445,14 @@ function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus' | 'key', id: string): st
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
 }
 
-/** Returns the conditions of a filter; undefined if no event can match. */
+/**
+ * Returns the conditions of a filter; undefined if no event can match. Those by variables let more pass: stored JSON is
+ * that of `JSON.stringify`, so that a field's name has one form, but it may be that of a field further inside, and
+ * variables may be a text of JSON. `textsOf` decides.
+ */
 function narrowedBy(filter: EventFilter) {
   const { id, journey_id, customer_id, event_id, key_id, occurred_from_ms, occurred_to_ms } = filter
+  const { variables = [] } = filter
   const event = id === undefined ? undefined : parsedIdentifier('evt', id)
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
@@ -453,11 +465,19 @@ function narrowedBy(filter: EventFilter) {
     ...(key === undefined ? [] : [`key_id = ${parameters.add(key)}`]),
     ...(occurred_from_ms === undefined ? [] : [`events.at_ms >= ${parameters.add(occurred_from_ms)}`]),
     ...(occurred_to_ms === undefined ? [] : [`events.at_ms < ${parameters.add(occurred_to_ms)}`]),
+    ...variables.map(({ name }) => {
+      const field = parameters.add(`${JSON.stringify(name)}:`)
+      return `(strpos(custom_variables, ${field}) > 0 OR starts_with(custom_variables, '"'))`
+    }),
   ]
-  const isNarrowed = [event, journey, customer, event_id, key, occurred_from_ms, occurred_to_ms].some(
-    (asked) => asked !== undefined,
-  )
-  return { event, customer, isNarrowed, matching }
+  const isByVariables = variables.length > 0
+  const isNarrowed =
+    isByVariables ||
+    [event, journey, customer, event_id, key, occurred_from_ms, occurred_to_ms].some(
+      (asked) => asked !== undefined,
+    )
+  const most = isByVariables ? VARIABLES_LOOKED_AT : LOOKED_AT
+  return { event, customer, isNarrowed, matching, most, variables }
 }
 
 function earliest(a: string | undefined, b: string | undefined): string | undefined {
@@ -468,15 +488,15 @@ function earliest(a: string | undefined, b: string | undefined): string | undefi
 /** Returns the requested event, or the customer's events if they are no more than are scanned for a page. */
 async function fewOf(
   connection: Connection,
-  { event, customer }: { event?: string | undefined; customer?: string | undefined },
+  { event, customer, most }: { event?: string | undefined; customer?: string | undefined; most: number },
 ): Promise<string[] | undefined> {
   if (event !== undefined) return [event]
   if (customer === undefined) return undefined
   const { rows } = await connection.run<{ id: string }>(
-    `SELECT id FROM events WHERE customer_id = $1 LIMIT ${LOOKED_AT + 1}`,
+    `SELECT id FROM events WHERE customer_id = $1 LIMIT ${most + 1}`,
     [customer],
   )
-  return rows.length > LOOKED_AT ? undefined : rows.map(({ id }) => id)
+  return rows.length > most ? undefined : rows.map(({ id }) => id)
 }
 
 /** Returns where a page must end if its events are scanned one by one; undefined if the list ends earlier. */
@@ -484,11 +504,12 @@ async function walkEnd(
   connection: Connection,
   span: (parameters: Parameters) => string[],
   order: 'ASC' | 'DESC',
+  most: number,
 ): Promise<string | undefined> {
   const parameters = new Parameters()
   const { rows } = await connection.run<{ id: string }>(
     `SELECT id FROM events WHERE ${span(parameters).join(' AND ')}
-      ORDER BY id ${order} OFFSET ${LOOKED_AT - 1} LIMIT 1`,
+      ORDER BY id ${order} OFFSET ${most - 1} LIMIT 1`,
     parameters.values,
   )
   return rows[0] && digitsOf(rows[0].id)
@@ -589,15 +610,21 @@ type Texts = {
   positionOf: (row: EventRow) => Position
   /** How far the list was scanned, if it may continue. */
   early?: Position | undefined
+  /** What the variables must be. */
+  variables?: readonly VariableFilter[]
 }
 
-function textsOf(rows: readonly EventRow[], { page, references, positionOf, early }: Texts): EventTexts {
+function textsOf(
+  rows: readonly EventRow[],
+  { page, references, positionOf, early, variables = [] }: Texts,
+): EventTexts {
   const texts = new PageTexts(page)
   for (const row of rows) {
     if (!row.fits) return texts.endingBehindLast()
-    const event = listedOf(row, references)
+    const isFound = variables.length === 0 || matchesAll(variablesOf(row.custom_variables), variables)
+    const event = isFound ? listedOf(row, references) : undefined
     const position = positionOf(row)
-    // Removed between the two statements, together with its events.
+    // Other variables, or removed between the two statements, together with its events.
     if (!event) {
       texts.skip(position)
       continue

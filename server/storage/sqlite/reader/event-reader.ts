@@ -1,4 +1,5 @@
 import { firstPosition, type Position } from '../../../domain/cursors.ts'
+import { matchesAll, type VariableFilter, variablesOf } from '../../../domain/event-values.ts'
 import { eventIdBytes, isEventId, typeIdText } from '../../../domain/identifiers.ts'
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../../domain/message-ids.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
@@ -180,7 +181,7 @@ export class EventReader {
   #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventTexts {
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return END
-    const { key, refs, isFound, sender } = narrowed
+    const { key, refs, isFound } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
     let place: ScannedEvent | undefined
@@ -194,7 +195,7 @@ export class EventReader {
         if (!head) continue
         place = { seq, position: newestPosition(head) }
         seen = place
-        const sending = isFound(head) ? this.#sending(seq, sender) : undefined
+        const sending = isFound(head) ? this.#contents(seq, narrowed) : undefined
         looked += sending?.looked ?? 0
         const row = sending?.isFound ? this.#row(seq) : undefined
         if (row && !rows.add(row, newestPosition(head))) return rows.endingBehindLast()
@@ -209,7 +210,7 @@ export class EventReader {
     let last = page.after ?? firstPosition('evt')
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return { rows: [], next: last, caughtUp_ms: now_ms }
-    const { key, refs, isFound, sender } = narrowed
+    const { key, refs, isFound } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
     let seen: ScannedEvent | undefined
@@ -224,7 +225,7 @@ export class EventReader {
         const head = this.#statements.head.get(seq)
         if (!head) continue
         const position = newestPosition(head)
-        const sending = isFound(head) ? this.#sending(seq, sender) : undefined
+        const sending = isFound(head) ? this.#contents(seq, narrowed) : undefined
         looked += sending?.looked ?? 0
         const row = sending?.isFound ? this.#row(seq) : undefined
         if (row && !rows.add(row, position)) return { ...rows.ending(), next: last, caughtUp_ms: null }
@@ -270,10 +271,19 @@ export class EventReader {
   }
 
   /**
-   * Whether an event was sent with a key, if one is requested. The column is after the variables, so reading it passes
-   * all of them; their pages count as scanned too.
+   * Whether an event was sent with a key, and has the variables, if those are requested. The key is after the variables,
+   * so reading it passes all of them; their pages count as scanned too.
    */
-  #sending(seq: number, sender: number | undefined): { isFound: boolean; looked: number } {
+  #contents(
+    seq: number,
+    { sender, variables }: { sender: number | undefined; variables: readonly VariableFilter[] },
+  ): { isFound: boolean; looked: number } {
+    if (variables.length > 0) {
+      const { key_ref = null, custom_variables = null } = this.#statements.contents.get(seq) ?? {}
+      const isSent = sender === undefined || key_ref === sender
+      const isFound = isSent && matchesAll(variablesOf(custom_variables), variables)
+      return { isFound, looked: Math.floor((custom_variables?.length ?? 0) / FILE_PAGE_BYTES) }
+    }
     if (sender === undefined) return { isFound: true, looked: 0 }
     const { key_ref = null, variables_bytes = 0 } = this.#statements.sender.get(seq) ?? {}
     return { isFound: key_ref === sender, looked: Math.floor(variables_bytes / FILE_PAGE_BYTES) }
@@ -378,7 +388,7 @@ export class EventReader {
 
   /** Returns what a filter means: the posting key of its events in the runs, and the further conditions. */
   #narrowed(workspace_id: string, filter: EventFilter) {
-    const { id, journey_id, customer_id, event_id, key_id } = filter
+    const { id, journey_id, customer_id, event_id, key_id, variables = [] } = filter
     const { from_ms, to_ms, occurred_from_ms, occurred_to_ms } = filter
     const workspace = this.#statements.workspace.get(workspace_id)
     const journey =
@@ -416,7 +426,7 @@ export class EventReader {
       (to_ms === undefined || head.received_ms < to_ms) &&
       isDatedWithin(head)
     const isFound = (head: EventHead) => (id === undefined || wholeIdText(head) === id) && matches(head)
-    return { key: keyOf(workspace, refs), refs, matches, isFound, sender }
+    return { key: keyOf(workspace, refs), refs, matches, isFound, sender, variables }
   }
 
   /** Yields events that may belong to a list, latest first. */
@@ -670,6 +680,9 @@ function prepare(connection: Connection) {
       .pluck(),
     sender: connection.prepare<[number], { key_ref: number | null; variables_bytes: number }>(
       `SELECT key_ref, coalesce(octet_length(custom_variables), 0) AS variables_bytes FROM events WHERE seq = ?`,
+    ),
+    contents: connection.prepare<[number], { key_ref: number | null; custom_variables: string | null }>(
+      'SELECT key_ref, custom_variables FROM events WHERE seq = ?',
     ),
     keyId: connection.prepare<[number], string>('SELECT key_id FROM event_keys WHERE key_ref = ?').pluck(),
     keyRef: connection.prepare<[string], number>('SELECT key_ref FROM event_keys WHERE key_id = ?').pluck(),
