@@ -179,8 +179,10 @@ async function holds<T>(
 
 /** Successes and problems that depend on state. */
 async function assertAllowed(reply: Response) {
-  expect([200, 201, 204, 401, 404, 409, 429]).toContain(reply.status)
+  expect([200, 201, 204, 401, 403, 404, 409, 429]).toContain(reply.status)
   if (reply.status === 401) expect((await reply.json()).code).toBe('sign_in_refused')
+  // What a key asks for belongs to a person.
+  if (reply.status === 403) expect((await reply.json()).code).toBe('session_required')
   // For an address, an account or a link with too many wrong guesses.
   if (reply.status === 429) expect((await reply.json()).code).toBe('too_many_attempts')
 }
