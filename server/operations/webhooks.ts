@@ -91,9 +91,9 @@ export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, p
   for (let isEmpty = false; !isEmpty; ) {
     isEmpty = await context.change(async (db) => {
       const webhook = await lockedWebhook(db, workspaceId, webhook_id)
-      for (const remove of [deliveries.deleteDeliveries, windows.deleteWindows]) {
-        if ((await remove(db, webhook, {}, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE) return false
-      }
+      if ((await deliveries.deleteDeliveries(db, webhook, {}, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE)
+        return false
+      if ((await windows.deleteWindows(db, webhook, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE) return false
       await audited.removeWebhook(db, webhook, authorOf(context))
       return true
     })

@@ -1,11 +1,4 @@
-import {
-  type Kysely,
-  type Selectable,
-  type SelectQueryBuilder,
-  type SqlBool,
-  sql,
-  type Transaction,
-} from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB, WebhookDeliveries } from '../../../generated/tables.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
@@ -13,6 +6,7 @@ import type { NewDelivery } from '../../domain/webhook-messages.ts'
 import { runDeclared } from '../effects.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
+import { deleteSome } from './webhook-rows.ts'
 
 export type DeliveryStatus = components['schemas']['DeliveryStatus']
 
@@ -232,22 +226,13 @@ export async function deleteDeliveries(
   which: { pending?: true; before_ms?: number },
   limit: number,
 ): Promise<number> {
-  let some = db
-    .selectFrom('webhook_deliveries')
-    .select('delivery_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .limit(limit)
-  if (which.pending) some = some.where('next_ms', 'is not', null)
-  if (which.before_ms !== undefined)
-    some = some.where('created_ms', '<', which.before_ms).where('next_ms', 'is', null)
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_deliveries')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('delivery_id', 'in', some)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  const { pending, before_ms } = which
+  const those = [
+    sql`webhook_id = ${webhook_id}`,
+    ...(pending ? [sql`next_ms IS NOT NULL`] : []),
+    ...(before_ms === undefined ? [] : [sql`created_ms < ${before_ms} AND next_ms IS NULL`]),
+  ]
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`${sql.join(those, sql` AND `)}`, limit)
 }
 
 /** Deletes what is about a customer, except that it was erased; at most `limit`. @returns how many */
@@ -257,14 +242,8 @@ export async function deleteDeliveriesAbout(
   customer_id: string,
   limit: number,
 ): Promise<number> {
-  const some = db
-    .selectFrom('webhook_deliveries')
-    .select(['webhook_id', 'delivery_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('customer_id', '=', customer_id)
-    .where('type', '<>', 'customer.erased')
-    .limit(limit)
-  return await deleteThese(db, workspace_id, some)
+  const those = sql<SqlBool>`customer_id = ${customer_id} AND type <> 'customer.erased'`
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, those, limit)
 }
 
 /** Deletes what has not been sent about a customer: at most as much as the webhooks of a workspace can have pending. */
@@ -281,21 +260,6 @@ export async function deletePendingAbout(
     .execute()
 }
 
-async function deleteThese(
-  db: Transaction<DB>,
-  workspace_id: string,
-  some: SelectQueryBuilder<DB, 'webhook_deliveries', { webhook_id: string; delivery_id: string }>,
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_deliveries')
-    .where('workspace_id', '=', workspace_id)
-    .where(({ eb, refTuple }) =>
-      eb(refTuple('webhook_id', 'delivery_id'), 'in', some.$asTuple('webhook_id', 'delivery_id')),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
-}
-
 /** Deletes what is about a journey, at most `limit`. @returns how many */
 export async function deleteDeliveriesOfJourney(
   db: Transaction<DB>,
@@ -303,13 +267,7 @@ export async function deleteDeliveriesOfJourney(
   journey_id: string,
   limit: number,
 ): Promise<number> {
-  const some = db
-    .selectFrom('webhook_deliveries')
-    .select(['webhook_id', 'delivery_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('journey_id', '=', journey_id)
-    .limit(limit)
-  return await deleteThese(db, workspace_id, some)
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`journey_id = ${journey_id}`, limit)
 }
 
 /** Deliveries by (`created_at`, `delivery_id`), newest first. With a status a page ends after a number examined. */

@@ -1,5 +1,6 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
+import { deleteSome } from './webhook-rows.ts'
 
 // Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
 
@@ -81,24 +82,9 @@ export async function deleteWindow(
 export async function deleteWindows(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
-  _all: object,
   limit: number,
 ): Promise<number> {
-  const some = db
-    .selectFrom('webhook_windows')
-    .select(['customer_id', 'journey_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .limit(limit)
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_windows')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where(({ eb, refTuple }) =>
-      eb(refTuple('customer_id', 'journey_id'), 'in', some.$asTuple('customer_id', 'journey_id')),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  return await deleteSome(db, 'webhook_windows', workspace_id, sql`webhook_id = ${webhook_id}`, limit)
 }
 
 /** Deletes the windows of a journey, at most `limit`. @returns how many */
@@ -108,21 +94,7 @@ export async function deleteWindowsOfJourney(
   journey_id: string,
   limit: number,
 ): Promise<number> {
-  const some = db
-    .selectFrom('webhook_windows')
-    .select(['customer_id', 'webhook_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('journey_id', '=', journey_id)
-    .limit(limit)
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_windows')
-    .where('workspace_id', '=', workspace_id)
-    .where('journey_id', '=', journey_id)
-    .where(({ eb, refTuple }) =>
-      eb(refTuple('customer_id', 'webhook_id'), 'in', some.$asTuple('customer_id', 'webhook_id')),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  return await deleteSome(db, 'webhook_windows', workspace_id, sql`journey_id = ${journey_id}`, limit)
 }
 
 /** Deletes the windows of a customer: at most one per webhook and journey. */

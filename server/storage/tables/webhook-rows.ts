@@ -1,0 +1,26 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Transaction } from '../database.ts'
+import { runDeclared } from '../effects.ts'
+
+/** The primary keys of the tables that grow with what webhooks are told, within a workspace. */
+const KEYS = {
+  webhook_deliveries: ['webhook_id', 'delivery_id'],
+  webhook_windows: ['customer_id', 'webhook_id', 'journey_id'],
+} as const
+
+/** Deletes the rows of a workspace that a condition is about, at most `limit`. @returns how many */
+export async function deleteSome(
+  db: Transaction,
+  table: keyof typeof KEYS,
+  workspace_id: string,
+  condition: RawBuilder<SqlBool>,
+  limit: number,
+): Promise<number> {
+  const key = sql.join(KEYS[table].map((column) => sql.ref(column)))
+  const statement = sql`
+    DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND (${key}) IN (
+      SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND ${condition} LIMIT ${limit}
+    )`
+  const { numAffectedRows } = await runDeclared(db, [], statement)
+  return Number(numAffectedRows)
+}
