@@ -8,7 +8,7 @@ import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
-import { DERIVED, ENGINE_COMPANIONS, sqlitePath } from '../storage/sqlite/store-files.ts'
+import { DERIVED, ENCRYPTION_KEY, ENGINE_COMPANIONS, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
 import {
   type Access,
@@ -17,6 +17,8 @@ import {
   endOldAccess,
 } from '../storage/tables/restored-access.ts'
 import type { ServiceKey } from '../storage/tables/service-keys.ts'
+import { allWebhooks } from '../storage/tables/webhooks.ts'
+import { openSecretBox, type SecretBox } from '../webhooks/secret-box.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
@@ -28,7 +30,10 @@ Stop the server first. The replaced store is kept, in a folder next to it.
 
 Sessions, setup links, invitations and password links in the backup are ended. Keys that have expired stay expired; keys that
 were revoked since the backup stay revoked if the replaced store can be read. Everyone else who had access at the time of the
-backup has it again: the keys and members are listed, with what has changed since.`
+backup has it again: the keys and members are listed, with what has changed since.
+
+No backup contains the key of the webhooks' secrets, and the one on this machine is kept. Webhooks whose secrets it cannot read
+are counted.`
 
 export function defineRestore(command: Command, config: () => Config, io: CommandIo): void {
   command
@@ -45,7 +50,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
-    const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file)
+    const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file, openSecretBox(config))
     io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
@@ -58,14 +63,14 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
 }
 
 /** @param path the store, with all links resolved */
-async function replace(path: string, file: string) {
+async function replace(path: string, file: string, secrets: SecretBox | undefined) {
   if (realpathSync(file) === path) throw new CommandFailure(`${file} is the store itself`, ExitCode.conflict)
   const at_ms = Date.now()
   return await withStoreCopy(file, dirname(path), async (copy, { events, newest_ms }) => {
     const replaced = await accessBefore(path)
-    const { ended, access } = await inStore(`sqlite:${copy}`, async (db) => {
+    const { ended, access, webhooks } = await inStore(`sqlite:${copy}`, async (db) => {
       const ended = await endOldAccess(db, { replaced, author: commandLine(at_ms) })
-      return { ended, access: await accessTo(db) }
+      return { ended, access: await accessTo(db), webhooks: await unsignedWebhooks(db, secrets) }
     })
     syncFile(copy)
     const kept_in = moveAside(path, at_ms)
@@ -80,8 +85,16 @@ async function replace(path: string, file: string) {
       compared: replaced !== undefined,
       keys: access.flatMap((each) => workingKeys(each, at_ms, replaced)),
       members: access.flatMap((each) => members(each, replaced)),
+      unsigned_webhooks: webhooks,
     }
   })
+}
+
+/** Returns the webhooks whose secrets cannot be read with the key that this machine has. */
+async function unsignedWebhooks(db: Kysely<DB>, secrets: SecretBox | undefined): Promise<string[]> {
+  const webhooks = (await allWebhooks(db)).map(({ webhook_id, secret }) => ({ webhook_id, secret }))
+  const unsigned = webhooks.filter((each) => secrets?.open(each.secret, each.webhook_id) === 'other_key')
+  return unsigned.map(({ webhook_id }) => webhook_id)
 }
 
 /** Returns who had access to the store that is to be replaced; undefined if it cannot be read. */
@@ -147,7 +160,8 @@ function changedSince(member: AccessOfMember, then: AccessOfMember | undefined):
 }
 
 function report(restored: Awaited<ReturnType<typeof replace>>): string {
-  const { store, events, newest_event_at, kept_in, ended, compared, keys, members } = restored
+  const { store, events, newest_event_at, kept_in, ended, compared, keys, members, unsigned_webhooks } =
+    restored
   const newest = newest_event_at === null ? '' : `, newest received at ${newest_event_at}`
   const { sessions, setup_links, invitations, password_links } = ended
   const keyRows = keys.map((key) => [
@@ -175,5 +189,8 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
     columns([['KEY_ID', 'KIND', 'ENDS IN', 'WORKSPACE', 'NAME', 'SINCE THE BACKUP'], ...keyRows]),
     '\nThese members can sign in with the password that they had then:\n',
     columns([['EMAIL', 'ROLE', 'WORKSPACE', 'SINCE THE BACKUP'], ...memberRows]),
+    unsigned_webhooks.length === 0
+      ? ''
+      : `\nWithout the key of their secrets, ${countText(unsigned_webhooks.length, 'webhook')} will send nothing. Put its file in ${store}${ENCRYPTION_KEY}, or set CAIRN_ENCRYPTION_KEY; if it is lost, rotate their secrets.\n`,
   ].join('')
 }

@@ -1,6 +1,14 @@
 // engines: sqlite (what only SQLite has)
 
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
@@ -26,8 +34,8 @@ function pathOf({ databaseUrl }: Pick<Cairn, 'databaseUrl'>): string {
 }
 
 /** A server with two members and an event, and a backup of its store. */
-async function newBackup() {
-  const cairn = await startCairn()
+async function newBackup(options: Parameters<typeof startCairn>[0] = {}) {
+  const cairn = await startCairn(options)
   const workspace = await cairn.workspace()
   const customer_id = await initialize(workspace, 'user-1')
   const event = { journey_id: workspace.journey_id, customer_id, event_id: 'signed_up' }
@@ -126,6 +134,23 @@ describe('cairn restore', () => {
     expect(since(owner.email)).toBe('had a different password')
     // The rotated key has expired, and its successor was created after the backup.
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
+  })
+
+  it('says which webhooks cannot sign, until the key of their secrets is beside the store', async () => {
+    const { cairn, workspace, file, backUp } = await newBackup({ encryptionKey: undefined })
+    const body = { url: 'http://127.0.0.1:4000/hook', types: ['event.created' as const] }
+    const made = await workspace.client.createWebhook({ body })
+    await backUp()
+    await cairn.stop()
+    const lost = { databaseUrl: `sqlite:${temporaryFolder()}/cairn.db` }
+    const unsigned = async (store: typeof lost) =>
+      JSON.parse((await command(store, 'restore', file, '--json')).stdout).unsigned_webhooks
+    expect(await unsigned(cairn)).toEqual([])
+    expect(await unsigned(lost)).toEqual([made.data?.webhook.webhook_id])
+    const { stdout } = await command(lost, 'restore', file)
+    expect(stdout).toContain('Without the key of their secrets, 1 webhook will send nothing.')
+    copyFileSync(`${pathOf(cairn)}-encryption-key`, `${pathOf(lost)}-encryption-key`)
+    expect(await unsigned(lost)).toEqual([])
   })
 
   it('keeps what it replaces, including the log, readable by the owner only', async () => {
