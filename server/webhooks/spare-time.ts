@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Period of the measurement. */
 const PERIOD_MS = 200
 
-/** The main thread is busy from this share of a period on, and with ingestion from this many rows on. */
-const BUSY = 0.8
+/**
+ * The main thread is busy from this share of a period on, and with ingestion from this many rows on. Half: when the server has
+ * one core, its main thread waits for the writer, which needs that core too.
+ */
+const BUSY = 0.5
 const BUSY_ROWS = 20
 
 /** Wait after each message of a lane while ingestion needs the thread: four lanes then take less than a tenth of it. */
