@@ -1,5 +1,5 @@
 import { setImmediate as yieldLoop } from 'node:timers/promises'
-import { matchesAll, variablesOf } from '../../domain/event-values.ts'
+import { variablesTest } from '../../domain/event-values.ts'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
 import { StandingPage } from './standing-page.ts'
 import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
@@ -83,12 +83,13 @@ async function matchingCustomers(
     return event === undefined ? [] : [{ customer, event }]
   })
   const texts = await reader.variables(decided.map(({ event }) => event))
+  const matches = variablesTest(variables)
   const matching = new Set<Key>()
   let bytes = 0
   for (const [index, { customer }] of decided.entries()) {
     const text = texts[index] ?? null
     bytes += text?.length ?? 0
-    if (matchesAll(variablesOf(text), variables)) matching.add(customer)
+    if (matches(text)) matching.add(customer)
   }
   return { matches: (customer) => matching.has(customer), looked: Math.floor(bytes / VARIABLES_BYTES) }
 }

@@ -2,10 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import {
   compareValues,
   type EventValue,
-  eventValue,
-  matchesAll,
   type VariableFilter,
-  variablesOf,
+  valueReader,
+  variablesTest,
 } from '../../domain/event-values.ts'
 import type { Key } from '../../domain/journey-standing.ts'
 import type { Groups } from './breakdown.ts'
@@ -169,8 +168,9 @@ class FillsReader {
 
 /** Gives each enrolment a label: whether it counts, and its value. */
 class Labelling {
-  readonly #name: string | undefined
-  readonly #filters: readonly VariableFilter[]
+  /** Undefined if enrolments are not divided by a variable. */
+  readonly #read: ((json: string | null) => EventValue | undefined) | undefined
+  readonly #matches: (json: string | null) => boolean
   /** By value. */
   readonly #labels = new Map<EventValue, number>()
   /** By label: how many are in the first period. */
@@ -179,14 +179,13 @@ class Labelling {
   #labelOf = new Uint16Array(4096)
 
   constructor(name: string | undefined, filters: readonly VariableFilter[]) {
-    this.#name = name
-    this.#filters = filters
+    this.#read = name === undefined ? undefined : valueReader(name)
+    this.#matches = variablesTest(filters)
   }
 
   add(ordinal: number, text: string | null, isInFirst: boolean): void {
-    const variables = variablesOf(text)
-    if (!matchesAll(variables, this.#filters)) return
-    const value = this.#name === undefined ? undefined : eventValue(variables, this.#name)
+    if (!this.#matches(text)) return
+    const value = this.#read?.(text)
     const label = value === undefined ? NOT_SET : this.#label(value)
     if (isInFirst) this.#counts[label] = (this.#counts[label] ?? 0) + 1
     if (ordinal >= this.#labelOf.length) this.#grow(ordinal)
@@ -196,7 +195,7 @@ class Labelling {
   /** The values with the most enrolments, then the others, then those without a value. */
   groups(undivided: Groups): Groups {
     const labelOf = this.#labelOf
-    if (this.#name === undefined) {
+    if (!this.#read) {
       const { groups } = undivided
       return {
         groups,

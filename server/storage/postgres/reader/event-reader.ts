@@ -1,5 +1,5 @@
 import { firstPosition, isBefore, type Position } from '../../../domain/cursors.ts'
-import { matchesAll, type VariableFilter, variablesOf } from '../../../domain/event-values.ts'
+import { type VariableFilter, variablesTest } from '../../../domain/event-values.ts'
 import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
 import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
 import {
@@ -619,10 +619,10 @@ function textsOf(
   { page, references, positionOf, early, variables = [] }: Texts,
 ): EventTexts {
   const texts = new PageTexts(page)
+  const matches = variablesTest(variables)
   for (const row of rows) {
     if (!row.fits) return texts.endingBehindLast()
-    const isFound = variables.length === 0 || matchesAll(variablesOf(row.custom_variables), variables)
-    const event = isFound ? listedOf(row, references) : undefined
+    const event = matches(row.custom_variables) ? listedOf(row, references) : undefined
     const position = positionOf(row)
     // Other variables, or removed between the two statements, together with its events.
     if (!event) {

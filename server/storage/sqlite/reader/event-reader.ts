@@ -1,5 +1,5 @@
 import { firstPosition, type Position } from '../../../domain/cursors.ts'
-import { matchesAll, type VariableFilter, variablesOf } from '../../../domain/event-values.ts'
+import { variablesTest } from '../../../domain/event-values.ts'
 import { eventIdBytes, isEventId, typeIdText } from '../../../domain/identifiers.ts'
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../../domain/message-ids.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
@@ -276,12 +276,12 @@ export class EventReader {
    */
   #contents(
     seq: number,
-    { sender, variables }: { sender: number | undefined; variables: readonly VariableFilter[] },
+    { sender, hasVariables }: { sender: number | undefined; hasVariables?: (json: string | null) => boolean },
   ): { isFound: boolean; looked: number } {
-    if (variables.length > 0) {
+    if (hasVariables) {
       const { key_ref = null, custom_variables = null } = this.#statements.contents.get(seq) ?? {}
       const isSent = sender === undefined || key_ref === sender
-      const isFound = isSent && matchesAll(variablesOf(custom_variables), variables)
+      const isFound = isSent && hasVariables(custom_variables)
       return { isFound, looked: Math.floor((custom_variables?.length ?? 0) / FILE_PAGE_BYTES) }
     }
     if (sender === undefined) return { isFound: true, looked: 0 }
@@ -426,7 +426,8 @@ export class EventReader {
       (to_ms === undefined || head.received_ms < to_ms) &&
       isDatedWithin(head)
     const isFound = (head: EventHead) => (id === undefined || wholeIdText(head) === id) && matches(head)
-    return { key: keyOf(workspace, refs), refs, matches, isFound, sender, variables }
+    const hasVariables = variables.length > 0 && { hasVariables: variablesTest(variables) }
+    return { key: keyOf(workspace, refs), refs, matches, isFound, sender, ...hasVariables }
   }
 
   /** Yields events that may belong to a list, latest first. */

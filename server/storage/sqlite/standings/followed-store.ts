@@ -119,15 +119,7 @@ export class FollowedStore {
 
   /** The `custom_variables` of events as stored; null for an event that has none, or was removed. */
   variables(events: readonly Key[]): (string | null)[] {
-    const read = () => events.map((event) => this.#statements.variables.get(numberOf(event)) ?? null)
-    if (this.#connection.inTransaction) return read()
-    // Otherwise each event would be read in a transaction of its own.
-    this.#connection.exec('BEGIN')
-    try {
-      return read()
-    } finally {
-      this.#connection.exec('COMMIT')
-    }
+    return this.#statements.variables.all(`[${events.map(numberOf).join()}]`)
   }
 
   #stepsOf(journey_ref: number): Steps {
@@ -282,8 +274,11 @@ function prepare(connection: Connection) {
         WHERE seq > ? AND seq <= ? ORDER BY seq`,
       )
       .raw(),
+    // In one statement: one per event took 1.5 times as long. A left join keeps the order of the numbers.
     variables: connection
-      .prepare<[number], string | null>('SELECT custom_variables FROM events WHERE seq = ?')
+      .prepare<[string], string | null>(
+        'SELECT custom_variables FROM json_each(?) AS asked LEFT JOIN events ON events.seq = asked.value',
+      )
       .pluck(),
     lastSeq: connection.prepare<[], number>(LAST_SEQ).pluck(),
     lastEnrolment: connection.prepare<[], number>('SELECT max(number) FROM enrolment_numbers').pluck(),
