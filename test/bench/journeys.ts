@@ -96,7 +96,7 @@ function filter(number: number): string {
 type Report = { as_of: string | null; recomputing: object | null; steps: { event_id: string }[] }
 
 /** The only journey of a server, accessed through the API. */
-class Journey {
+export class Journey {
   readonly #server: Server
   readonly #headers: Record<string, string>
   readonly #path: string
@@ -128,7 +128,7 @@ class Journey {
   async p99_ms(query: (number: number) => string, { isChanged = false } = {}): Promise<number> {
     const times: number[] = []
     for (let number = 0; number < REPORTS; number += 1) {
-      if (isChanged) await this.#send()
+      if (isChanged) await this.send()
       const began_ms = performance.now()
       await this.#report(query(number))
       times.push(performance.now() - began_ms)
@@ -137,10 +137,22 @@ class Journey {
     return times[Math.floor(0.99 * (times.length - 1))] ?? Number.NaN
   }
 
+  /** Requests a report, which may be refused. */
+  async time(query: string): Promise<{ status: number; ms: number }> {
+    const began_ms = performance.now()
+    const reply = await fetch(`${this.#server.url}/v1${this.#path}/report${query}`, {
+      headers: this.#headers,
+    })
+    const text = await reply.text()
+    if (!reply.ok && reply.status !== 409)
+      throw new Error(`a report was answered with ${reply.status}: ${text}`)
+    return { status: reply.status, ms: performance.now() - began_ms }
+  }
+
   async greatestLag_ms(): Promise<number> {
     let greatest_ms = 0
     for (let number = 0; number < FOLLOWED_EVENTS; number += 1) {
-      await this.#send()
+      await this.send()
       const answered_ms = Date.now()
       while (!isIn(await this.#report(''), answered_ms)) await pause(5)
       greatest_ms = Math.max(greatest_ms, Date.now() - answered_ms)
@@ -149,7 +161,8 @@ class Journey {
     return greatest_ms
   }
 
-  async #send() {
+  /** Sends an event of the first step. */
+  async send(): Promise<void> {
     const journey_id = this.#path.split('/')[2]
     if (!this.#customerId) {
       const body = {

@@ -1,3 +1,4 @@
+import type { BreakdownFigures } from './breakdown.ts'
 import type { BuildFigures } from './builds.ts'
 import type { DefinitionFigures } from './definitions.ts'
 import type { OfEngines } from './engines.ts'
@@ -48,10 +49,12 @@ const wanted = {
   report_ms: { most: 50 },
   report_changed_ms: { most: 300 },
   report_filtered_ms: { most: 500 },
+  breakdown_ms: { most: 1000 },
   as_of_lag_ms: { most: 1000 },
   reporting_penalty: { most: 1.5 },
   recompute_vs_sql: { most: 5 },
   export_vs_bare: { least: 0.5 },
+  pg_breakdown_ms: {},
   pg_export_vs_bare: { least: 0.5 },
   exporting_penalty: { most: 1.5 },
   pg_exporting_penalty: { most: 1.5 },
@@ -108,6 +111,7 @@ type Measured = {
   grown: GrownFigures | undefined
   definitions: OfEngines<DefinitionFigures> | undefined
   webhooks: OfEngines<WebhookFigures> | undefined
+  breakdown: OfEngines<BreakdownFigures> | undefined
   watched: Watched
 }
 
@@ -125,6 +129,7 @@ export function ratiosOf({
   grown,
   definitions,
   webhooks,
+  breakdown,
   watched,
 }: Measured): Ratios {
   const bytes = [
@@ -155,6 +160,10 @@ export function ratiosOf({
     ...(grown && grownRatios(grown)),
     ...(definitions && ofEach(definitions, definitionRatios)),
     ...(webhooks && ofEach(webhooks, webhookRatios)),
+    ...(breakdown &&
+      ofEach(breakdown, ({ report_ms }) => ({
+        breakdown_ms: report_ms.variable ?? Number.POSITIVE_INFINITY,
+      }))),
   }
 }
 
@@ -310,6 +319,7 @@ type Report = {
   definitions: OfEngines<DefinitionFigures> | undefined
   webhooks: OfEngines<WebhookFigures> | undefined
   killedWebhooks: OfEngines<KilledWebhookFigures> | undefined
+  breakdown: OfEngines<BreakdownFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -338,6 +348,7 @@ export function tableOf(report: Report): string {
     definitions,
     webhooks,
     killedWebhooks,
+    breakdown,
     machine,
     does_not_count,
   } = report
@@ -398,6 +409,7 @@ export function tableOf(report: Report): string {
   if (definitions) lines.push(...eachEngine(definitions, definitionLines))
   if (webhooks) lines.push(...eachEngine(webhooks, webhookLines))
   if (killedWebhooks) lines.push(...eachEngine(killedWebhooks, killedWebhookLines))
+  if (breakdown) lines.push(...eachEngine(breakdown, breakdownLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   target`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -528,6 +540,13 @@ function killedWebhookLines(
     `webhooks on ${engine}: in ${minutes} minutes the server was killed ${kills.server} times and the receiver ${kills.receiver} times`,
     `  all ${whole(wanted)} messages have arrived, in ${whole(received)} requests; the last ${drained_s.toFixed(0)} s after the last kill`,
   ]
+}
+
+function breakdownLines(engine: string, { enrolments, report_ms }: BreakdownFigures) {
+  const times = Object.entries(report_ms).map(([kind, ms]) =>
+    ms === null ? `${kind} refused` : `${kind} ${ms.toFixed(0)} ms`,
+  )
+  return [`reports of ${whole(enrolments)} customers on ${engine}: ${times.join(', ')}`]
 }
 
 function retentionLines(engine: string, figures: RetentionFigures) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import { measureBreakdown } from './breakdown.ts'
 import { measureBuilds } from './builds.ts'
 import { measureDefinitions } from './definitions.ts'
 import { measureExports } from './exports.ts'
@@ -60,6 +61,7 @@ async function main(settings: Settings) {
   const webhooks = only === 'webhooks' ? await measureWebhooks(folder, options) : undefined
   const killedWebhooks =
     only === 'webhooks-killed' ? await measureKilledWebhooks(folder, settings) : undefined
+  const breakdown = only === 'breakdown' ? await measureBreakdown(folder, options) : undefined
   const parts = {
     peers,
     store,
@@ -73,6 +75,7 @@ async function main(settings: Settings) {
     grown,
     definitions,
     webhooks,
+    breakdown,
   }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),

@@ -39,6 +39,7 @@ const PARTS = [
   'definitions',
   'webhooks',
   'webhooks-killed',
+  'breakdown',
 ] as const
 type Part = (typeof PARTS)[number]
 
@@ -70,6 +71,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                      definitions  events with and without definitions, on each engine
                      webhooks   messages to a webhook beside ingestion, on each engine
                      webhooks-killed  a webhook whose server and receiver are killed again and again, on each engine
+                     breakdown  reports by a variable, on each engine
 `
 
 /** Parses the command line; undefined if it asks for help. */

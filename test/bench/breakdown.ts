@@ -1,0 +1,88 @@
+import { EVENT_NAMES } from './data.ts'
+import { fill, measureOnEach, type OfEngines } from './engines.ts'
+import { Journey } from './journeys.ts'
+import { median } from './median.ts'
+import type { Server } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
+import { initializeCustomers } from './windows.ts'
+
+/**
+ * The median times of reports of a journey of four steps, with ten events per customer (`settings.storedEvents`), each
+ * after a new event, so that no answer is cached; null if the report was refused as too large.
+ */
+export type BreakdownFigures = {
+  enrolments: number
+  report_ms: Record<ReportKind, number | null>
+}
+
+const QUERIES = {
+  plain: '',
+  customer_type: '?breakdown=customer_type',
+  /** A thousand values. */
+  variable: '?breakdown=variable:seats',
+  last: '?breakdown=variable:seats&touch=last',
+  compared: '?breakdown=variable:seats&compare=previous_year',
+  filtered: '?variables=seats:5',
+} as const
+type ReportKind = keyof typeof QUERIES
+const KINDS = Object.keys(QUERIES) as ReportKind[]
+
+/** Number of timed reports of each kind per round. */
+const REPORTS = 5
+
+const EVENTS_PER_CUSTOMER = 10
+
+const TOO_LARGE = 409
+
+type Options = { settings: Settings; watched: Watched }
+
+/** Measures breakdowns of reports, and filters by variables, on each engine. */
+export async function measureBreakdown(
+  folder: string,
+  options: Options,
+): Promise<OfEngines<BreakdownFigures>> {
+  return await measureOnEach({ folder, ...options }, 'breakdown', (databaseUrl, server) =>
+    measureOn(databaseUrl, server, options),
+  )
+}
+
+async function measureOn(
+  databaseUrl: string,
+  server: Server,
+  { settings, watched }: Options,
+): Promise<BreakdownFigures> {
+  const enrolments = settings.storedEvents / EVENTS_PER_CUSTOMER
+  say(`a journey with ${enrolments} customers and ${settings.storedEvents} events`)
+  const journey = new Journey(server)
+  await journey.setSteps(EVENT_NAMES)
+  await initializeCustomers(server, enrolments)
+  await fill(server, settings.storedEvents)
+  await journey.untilCounted()
+
+  const times = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as Record<ReportKind, number[]>
+  const refused = new Set<ReportKind>()
+  for (let number = 1; number <= settings.rounds * REPORTS; number += 1) {
+    say(`breakdowns, number ${number}`)
+    for (const kind of KINDS) {
+      await journey.send()
+      const { status, ms } = await journey.time(withPeriod(QUERIES[kind]))
+      if (status === TOO_LARGE) refused.add(kind)
+      times[kind].push(ms)
+    }
+  }
+  await watched.note(`breakdowns, ${databaseUrl.split(':')[0]}`, server)
+  await server.end()
+  const report_ms = Object.fromEntries(
+    KINDS.map((kind) => [kind, refused.has(kind) ? null : median(times[kind])]),
+  ) as Record<ReportKind, number | null>
+  return { enrolments, report_ms }
+}
+
+/** A comparison needs a period; all customers entered in it. */
+function withPeriod(query: string): string {
+  if (!query.includes('compare=')) return query
+  const day_ms = 86_400_000
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  return `${query}&entered_from=${at(-day_ms)}&entered_to=${at(day_ms)}`
+}
