@@ -521,6 +521,34 @@ export const personOperationPaths = {
    */
   removeJourney: ['POST', '/journeys/{journey_id}/remove'],
   /**
+   * List the links to a view
+   *
+   * Returns the links to a view that have not expired, oldest first. There are at most 20. Their tokens are never shown
+   * again.
+   */
+  listViewLinks: ['GET', '/views/{view_id}/links'],
+  /**
+   * Create a link to a view
+   *
+   * Creates a link for people without an account. The reply contains its token, **which is never shown again**. The
+   * address of the page is `/admin/shared#token=` and the token.
+   */
+  createViewLink: ['POST', '/views/{view_id}/links'],
+  /**
+   * Revoke a link to a view
+   *
+   * Ends a link at once.
+   */
+  revokeViewLink: ['DELETE', '/views/{view_id}/links/{link_id}'],
+  /**
+   * Read a view by a link
+   *
+   * Returns the numbers of the view that a link leads to: the report, and the trend or the times if the view is about
+   * these. The token is the only credential. A token that is wrong, expired or revoked, and one whose view, journey or
+   * workspace is gone or whose workspace has turned links off, get the same 404.
+   */
+  readSharedView: ['POST', '/shared-views/read'],
+  /**
    * Look up a setup link
    *
    * Returns what a link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is
@@ -654,6 +682,9 @@ export const personOperationPaths = {
    * [Protected customers](#tag/Service-keys/Protected-customers). A change takes effect within a second.
    *
    * `unknown_events` decides what happens to events without a [definition](#tag/Event-definitions).
+   *
+   * `view_links` decides whether [links to views](#tag/Views/Links) work. Off, they show nothing; on again, those that
+   * have not expired do.
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**

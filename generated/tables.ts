@@ -186,7 +186,7 @@ export interface SetupLinks {
 }
 
 export interface ViewLinks {
-  created_by: string | null;
+  created_by: string;
   created_ms: number;
   digest: string;
   expires_ms: number;

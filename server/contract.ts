@@ -15,6 +15,7 @@ import { type ContractDocument, contractDocument } from './http/checks/contract-
 import { type RequestCheck, requestChecks } from './http/checks/request-check.ts'
 import type { Attempts } from './http/rates/attempts.ts'
 import type { RecentMap } from './http/rates/recent-map.ts'
+import type { SharedViews } from './http/rates/shared-views.ts'
 import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Tally } from './metrics/tally.ts'
@@ -58,6 +59,7 @@ export type Context = {
   violationTally: Pick<ViolationTally, 'count' | 'written'>
   /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
+  sharedViews: Pick<SharedViews, 'isKnown' | 'note' | 'recent' | 'keep'>
   webhooks: Pick<Webhooks, 'newSecret' | 'eventMessage' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'>
   /** Of the caller's key. The code that stores what was sent counts it here. */
   tally: Tally

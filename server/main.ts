@@ -7,6 +7,7 @@ import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts } from './http/rates/attempts.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
+import { SharedViews } from './http/rates/shared-views.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { ServedMetrics } from './metrics/served-metrics.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
@@ -109,6 +110,7 @@ export async function startServer({
     limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
     exports: new ExportSlots(),
     notedReaders: new RecentMap<number>(1_000),
+    sharedViews: new SharedViews(),
     metrics: served,
     webhooks: new Webhooks({ ...sending, begin }),
     exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics(), statistics),

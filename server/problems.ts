@@ -135,6 +135,16 @@ export const problems = {
     title: 'The event definition does not exist',
     detail: 'Check the definition_id. listEventDefinitions returns all definitions of the workspace.',
   },
+  view_link_not_found: {
+    status: 404,
+    title: 'The link does not exist',
+    detail: 'Check the link_id. listViewLinks returns all links to a view that have not expired.',
+  },
+  shared_view_not_found: {
+    status: 404,
+    title: 'The link is not valid',
+    detail: 'Ask for a new link. This one has expired or was revoked, or what it showed was removed.',
+  },
   view_not_found: {
     status: 404,
     title: 'The view does not exist',
@@ -248,6 +258,21 @@ export const problems = {
     title: 'There are too many views',
     detail:
       'Remove views that are not used. A workspace has at most 100 views, and each member at most 100 of their own.',
+  },
+  view_links_off: {
+    status: 409,
+    title: 'Links to views are turned off',
+    detail: 'Ask an owner to turn on view_links in the workspace.',
+  },
+  view_not_shared: {
+    status: 409,
+    title: 'The view is visible to one person alone',
+    detail: 'Give the view to the workspace first, with updateView.',
+  },
+  view_link_limit: {
+    status: 409,
+    title: 'The view has too many links',
+    detail: 'Revoke links that are not needed. A view has at most 20.',
   },
   webhook_limit: {
     status: 409,

@@ -54,6 +54,8 @@ function predicate(entry: Entry): ReactNode {
       return after?.protect_customers ? 'turned on customer protection' : 'turned off customer protection'
     case 'workspace_unknown_events_changed':
       return <>changed what happens to events without a definition</>
+    case 'workspace_view_links_changed':
+      return after?.view_links === 'on' ? 'turned on links to views' : 'turned off links to views'
     case 'workspace_archived':
       return 'archived the workspace'
     case 'workspace_restored':
@@ -138,6 +140,10 @@ function predicate(entry: Entry): ReactNode {
       return <>changed the view {subject}</>
     case 'view_removed':
       return <>removed the view {subject}</>
+    case 'view_link_created':
+      return <>created a link to the view {subject}</>
+    case 'view_link_revoked':
+      return <>revoked a link to the view {subject}</>
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':

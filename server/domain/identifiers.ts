@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'whk'
   | 'msg'
   | 'viw'
+  | 'vlk'
 
 /** Returns a new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
 export function newId(prefix: IdPrefix): string {

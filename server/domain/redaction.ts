@@ -12,7 +12,8 @@ const MOST_LEVELS = 4
  * A fast filter: every secret name and text contains one of these, or hides it in `\u` escapes. Text without any needs
  * no closer look: 3 ns per character.
  */
-const SUSPICIOUS = /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|bearer|basic|digest|@|\\u/i
+const SUSPICIOUS =
+  /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|viewlink_|bearer|basic|digest|@|\\u/i
 
 /** Minimum length of a string with a secret in it: `"pw=x"`. */
 const SHORTEST = 6

@@ -8,7 +8,7 @@ export const REDACTED = '[redacted by Cairn]'
  * the start of a word, because others have identifiers such as `task_01HZX4N8QW5V7T2R9YB6KDMCEA`.
  */
 const OWN_TOKEN =
-  /(?<![0-9A-Za-z])(?:pk|sk|setup|password|invitation)_[0-9A-Za-z]{20,}|(?:pk|sk|setup|password|invitation)_[0-9A-Za-z]{43,}/g
+  /(?<![0-9A-Za-z])(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{20,}|(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{43,}/g
 
 /** Credentials as in an HTTP `Authorization` header (RFC 9110, section 11.4), in forms that do not occur in prose. */
 const BEARER = /\b(Bearer\s+)[\w.~+/|:-]{16,}=*/gi

@@ -54,6 +54,8 @@ export function readAdministrationSite(): ReadonlyMap<string, AdministrationFile
       'Content-Type': contentType,
       'Cache-Control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
       Vary: 'Accept-Encoding',
+      // A page that somebody without an account can open is in no search result.
+      ...(name.endsWith('.html') && { 'X-Robots-Tag': 'noindex' }),
     }
     const plain = readFileSync(`${folder}/${name}`)
     return [[name, { headers, plain, br: read(`${name}.br`), gzip: read(`${name}.gz`) }]]

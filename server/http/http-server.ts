@@ -34,6 +34,7 @@ export type HttpServerOptions = Pick<
   | 'limiter'
   | 'exports'
   | 'notedReaders'
+  | 'sharedViews'
   | 'webhooks'
   | 'metrics'
   | 'exposition'

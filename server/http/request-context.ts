@@ -29,6 +29,7 @@ export type ContextOptions = {
   eventChecks: Context['eventChecks']
   violationTally: Context['violationTally']
   notedReaders: Context['notedReaders']
+  sharedViews: Context['sharedViews']
   webhooks: Context['webhooks']
   /** What the operator permits members to do. */
   allowed: Context['allowed']
@@ -126,6 +127,10 @@ export class RequestContext implements Context {
 
   get notedReaders() {
     return this.#options.notedReaders
+  }
+
+  get sharedViews() {
+    return this.#options.sharedViews
   }
 
   get webhooks() {

@@ -21,6 +21,8 @@ import * as retention from './retention.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
+import * as sharedViews from './shared-views.ts'
+import * as viewLinks from './view-links.ts'
 import * as views from './views.ts'
 import * as webhooks from './webhooks.ts'
 import * as workspaces from './workspaces.ts'
@@ -49,6 +51,8 @@ export const allOperations: Operations = {
   ...serviceKeys,
   ...sessions,
   ...setup,
+  ...sharedViews,
+  ...viewLinks,
   ...views,
   ...webhooks,
   ...workspaces,

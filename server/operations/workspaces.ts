@@ -5,7 +5,13 @@ import { Problem } from '../problems.ts'
 import type { ReadingDatabase, Transaction } from '../storage/database.ts'
 import * as removals from '../storage/removals/workspace-removals.ts'
 import * as audited from '../storage/tables/audited-changes.ts'
-import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/tables/workspaces.ts'
+import {
+  countRows,
+  countWorkspacesBy,
+  findWorkspace,
+  viewLinks,
+  workspaceStatus,
+} from '../storage/tables/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
 
 type UnknownEvents = components['schemas']['UnknownEvents']
@@ -36,7 +42,7 @@ export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, {
 }
 
 export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceId, body }, context) => {
-  const { name, retention_days, protect_customers, unknown_events } = body
+  const { name, retention_days, protect_customers, unknown_events, view_links } = body
   const author = authorOf(context)
   const workspace = await context.change(async (db, caller) => {
     const isFree = name === undefined || (await audited.renameWorkspace(db, workspaceId, name, author))
@@ -46,6 +52,7 @@ export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceI
       await audited.changeProtection(db, workspaceId, protect_customers, author)
     if (unknown_events !== undefined)
       await audited.changeUnknownEvents(db, workspaceId, unknown_events, author)
+    if (view_links !== undefined) await audited.changeViewLinks(db, workspaceId, view_links, author)
     return await workspaceOf(db, workspaceId, caller)
   })
   if (retention_days !== undefined) context.storage.removals.begin()
@@ -97,13 +104,15 @@ async function changeArchived(workspaceId: string, isArchived: boolean, context:
 
 async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: string, caller: Caller) {
   const found = await findWorkspace(db, workspaceId)
-  const { archived_ms, events_since_ms, protect_customers, unknown_events, ...workspace } = found
+  const { archived_ms, events_since_ms, protect_customers, unknown_events, has_view_links, ...workspace } =
+    found
   return {
     ...workspace,
     status: workspaceStatus(archived_ms),
     events_since: events_since_ms === null ? null : instantText(events_since_ms),
     protect_customers: protect_customers === 1,
     unknown_events: unknown_events as UnknownEvents,
+    view_links: viewLinks(has_view_links),
     role: ownRole(caller),
   }
 }

@@ -20,6 +20,7 @@ import { engine } from '../fixtures/engine.ts'
 import { addMember, newEmail, newMember, newPerson, signIn } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 import {
+  allowViewLinks,
   archivedWorkspace,
   type Caller,
   type Change,
@@ -35,6 +36,7 @@ import {
   newPlace,
   newSetupToken,
   newView,
+  newViewLink,
   newWebhook,
   type Place,
   sendTo,
@@ -83,10 +85,14 @@ const requestCauses: Record<string, Cause> = {
   },
   window_missing: async () => ({ query: '?standing=waiting' }),
   compared_period_missing: async () => ({ query: '?compare=previous_period' }),
-  too_many_periods: async ({ operationId }) => ({
-    query:
-      operationId === 'getActivity' ? '?from=2000-01-01T00:00:00Z' : '?entered_from=2000-01-01T00:00:00Z',
-  }),
+  too_many_periods: async ({ operationId }, _caller, place) => {
+    const entered_from = '2000-01-01T00:00:00Z'
+    if (operationId === 'readSharedView') {
+      const view_id = await newView(place, {}, { query: { chart: 'trend', entered_from } })
+      return { names: { token: (await newViewLink(place, view_id)).token } }
+    }
+    return { query: `?${operationId === 'getActivity' ? 'from' : 'entered_from'}=${entered_from}` }
+  },
   time_zone_unknown: async (operation, _caller, place) => {
     const time_zone = 'Atlantis/Main_Square'
     if (!operation.body) return { query: `?time_zone=${time_zone}` }
@@ -110,6 +116,7 @@ const outsideCauses: Record<string, Cause> = {
   refusal_not_found: nothingIsKnown,
   definition_not_found: nothingIsKnown,
   view_not_found: nothingIsKnown,
+  shared_view_not_found: nothingIsKnown,
   webhook_not_found: nothingIsKnown,
   delivery_not_found: async (_operation, _caller, place) => {
     return { names: { webhook_id: await newWebhook(place), delivery_id: UNKNOWN } }
@@ -266,11 +273,24 @@ const insideCauses: Record<string, InsideCause> = {
     await place.send({ method: 'POST', path, headers: place.headers.person ?? {} })
     return { names: { key_id } }
   },
+  view_link_not_found: async (_operation, _caller, place) => {
+    return { names: { view_id: await newView(place), link_id: UNKNOWN } }
+  },
+  view_links_off: async (_operation, _caller, place) => ({ names: { view_id: await newView(place) } }),
+  view_not_shared: async (_operation, caller, place) => {
+    await allowViewLinks(place)
+    return { names: { view_id: await newView(place, {}, { caller }) } }
+  },
+  view_link_limit: async (_operation, _caller, place) => {
+    const view_id = await newView(place)
+    for (let count = 0; count < 20; count += 1) await newViewLink(place, view_id)
+    return { names: { view_id } }
+  },
   view_limit: async ({ operationId }, caller, place) => {
     const journey_id = await newJourney(place)
-    for (let count = 0; count < 100; count += 1) await newView(place, undefined, { journey_id })
+    for (let count = 0; count < 100; count += 1) await newView(place, { journey_id })
     if (operationId === 'createView') return { names: { journey_id } }
-    const view_id = await newView(place, undefined, { journey_id }, caller)
+    const view_id = await newView(place, { journey_id }, { caller })
     return { names: { view_id }, body: JSON.stringify({ visibility: 'workspace' }) }
   },
   webhook_limit: async (_operation, _caller, place) => {

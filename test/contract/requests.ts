@@ -172,7 +172,11 @@ const makers: Record<string, Maker> = {
   refusal_id: newRefusal,
   definition_id: newDefinition,
   webhook_id: newWebhook,
-  view_id: newView,
+  view_id: async (place, operation, names) => {
+    if (operation.operationId === 'createViewLink') await allowViewLinks(place)
+    return await newView(place, names)
+  },
+  link_id: async (place, _operation, { view_id }) => (await newViewLink(place, view_id)).link_id,
   delivery_id: async (place, _operation, { webhook_id }) => await newDelivery(place, webhook_id ?? ''),
   person_id: async ({ inside }) =>
     inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
@@ -185,6 +189,7 @@ const makers: Record<string, Maker> = {
       const another = await newPlace({ cairn: place.inside.cairn, send: place.send })
       return (await newInvitation(another, { email: place.inside.owner.email })).token
     }
+    if (operationId === 'readSharedView') return (await newViewLink(place)).token
     if (operationId === 'findSetupLink' || operationId === 'setUp') return await newSetupToken(place.inside)
     if (operationId === 'findPasswordLink' || operationId === 'resetPassword')
       return await newPasswordToken(place)
@@ -259,11 +264,29 @@ export async function newWebhook(place: Place): Promise<string> {
 }
 
 /** Saves a view of a new journey, for the workspace or of the owner's own. */
-export async function newView(place: Place, _operation?: unknown, names: Names = {}, caller: Caller = 'key') {
-  const journey_id = names.journey_id ?? (await newJourney(place))
+export async function newView(
+  place: Place,
+  { journey_id: given }: Names = {},
+  { caller = 'key', query = {} }: { caller?: Caller; query?: object } = {},
+): Promise<string> {
+  const journey_id = given ?? (await newJourney(place))
   const visibility = caller === 'key' ? 'workspace' : 'own'
-  const body = { name: 'Contract test', journey_id, query: {}, visibility }
+  const body = { name: 'Contract test', journey_id, query, visibility }
   return (await made<{ view_id: string }>(place, 'POST /views', caller, body)).view_id
+}
+
+/** Turns on links to views. */
+export async function allowViewLinks(place: Pick<Place, 'send' | 'headers'>): Promise<void> {
+  await made(place, 'PATCH /workspace', 'person', { view_links: 'on' })
+}
+
+/** Creates a link to a view of the workspace. */
+export async function newViewLink(
+  place: Place,
+  view_id?: string,
+): Promise<{ link_id: string; token: string }> {
+  await allowViewLinks(place)
+  return await made(place, `POST /views/${view_id ?? (await newView(place))}/links`, 'person', {})
 }
 
 /** The servers of the tests find every host at this machine, where nothing listens on this port. */
@@ -367,6 +390,8 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     updateWebhook: { description: 'Renewal' },
     createView: { name: 'Renewal', journey_id, query: {}, visibility: 'workspace' },
     updateView: { name: 'Renewal' },
+    createViewLink: {},
+    readSharedView: { token },
     replayWebhook: { from: '2026-11-20T08:00:00Z' },
     findSetupLink: { token },
     setUp: { token, name: 'Ada', email, password, workspace_name: randomUUID() },

@@ -38,6 +38,7 @@ describe('redacted', () => {
     [`{"a":"${key.replace('_', '\\u005f')}"}`, `{"a":${mark}}`],
     [`{"a":"x${key}"}`, `{"a":"x${REDACTED}"}`],
     [`{"${newServiceKey('publishable')}":1}`, `{${mark}:1}`],
+    [`{"link":"https://x/${newToken('viewlink_')}"}`, `{"link":"https://x/${REDACTED}"}`],
     [`{"link":"https://x/#token=${newToken('setup_')}"}`, `{"link":"https://x/#token=${REDACTED}"}`],
     [nested({ password: 'x' }, 1), nested({ password: REDACTED }, 1)],
     [nested({ password: 'x' }, 4), nested({ password: REDACTED }, 4)],

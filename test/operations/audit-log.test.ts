@@ -489,6 +489,7 @@ describe('the audit log', () => {
       'remove-journey',
       'remove-workspace',
       'retention',
+      'view-links',
       'views',
       'webhooks',
       'workspace-making',

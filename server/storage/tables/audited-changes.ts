@@ -17,7 +17,9 @@ import {
   updateProtection,
   updateRetention,
   updateUnknownEvents,
+  updateViewLinks,
   updateWorkspaceName,
+  viewLinks,
   workspaceName,
 } from './workspaces.ts'
 
@@ -112,6 +114,25 @@ export async function changeUnknownEvents(
   const subject = { kind: 'workspace', id: workspaceId, name } as const
   const entry = { action: 'workspace_unknown_events_changed', subject, ...changes } as const
   await insertAuditEntry(db, workspaceId, author, entry)
+}
+
+/** Sets whether links to views work. Does nothing if unchanged. */
+export async function changeViewLinks(
+  db: Transaction<DB>,
+  workspaceId: string,
+  view_links: components['schemas']['ViewLinks'],
+  author: Authorship,
+): Promise<void> {
+  const { name, has_view_links } = await findWorkspace(db, workspaceId)
+  const changes = changedFields({ view_links: viewLinks(has_view_links) }, { view_links })
+  if (!changes) return
+  await updateViewLinks(db, workspaceId, view_links === 'on')
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  await insertAuditEntry(db, workspaceId, author, {
+    action: 'workspace_view_links_changed',
+    subject,
+    ...changes,
+  })
 }
 
 /** Archives a workspace, or restores it; does nothing if it is already in that state. */

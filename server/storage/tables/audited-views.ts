@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
+import { instantText } from '../../domain/instants.ts'
 import { type Authorship, insertAuditEntry } from './audit-log.ts'
+import * as links from './view-links.ts'
 import * as views from './views.ts'
 
 // Changes of views with their entries in the audit log, for views of the workspace only: own ones concern nobody else.
@@ -34,6 +36,28 @@ export async function removeView(db: Transaction<DB>, view: StoredView, author: 
   if (isShared(view)) await note(db, view, author, { action: 'view_removed', before: audited(view) })
 }
 
+/** Creates a link. The log does not hold its token. */
+export async function createViewLink(
+  db: Transaction<DB>,
+  view: StoredView,
+  link: links.NamedViewLink & { token: string },
+  author: Authorship,
+): Promise<void> {
+  const { creator: _, ...row } = link
+  await links.insertViewLink(db, row)
+  await note(db, view, author, { action: 'view_link_created', after: auditedLink(link) })
+}
+
+export async function revokeViewLink(
+  db: Transaction<DB>,
+  view: StoredView,
+  link: links.StoredViewLink,
+  author: Authorship,
+): Promise<void> {
+  await links.deleteViewLink(db, link, author.at_ms)
+  await note(db, view, author, { action: 'view_link_revoked', before: auditedLink(link) })
+}
+
 async function note(
   db: Transaction<DB>,
   { workspace_id, view_id, name }: StoredView,
@@ -46,6 +70,10 @@ async function note(
 
 function isShared({ person_id }: StoredView): boolean {
   return person_id === null
+}
+
+function auditedLink({ link_id, expires_ms }: links.StoredViewLink) {
+  return { link_id, expires_at: instantText(expires_ms) }
 }
 
 function audited({ name, journey_id, query }: StoredView) {

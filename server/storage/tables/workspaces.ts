@@ -36,7 +36,7 @@ export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
   return await db
     .selectFrom('workspaces')
     .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms', 'protect_customers'])
-    .select('unknown_events')
+    .select(['unknown_events', 'has_view_links'])
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow()
 }
@@ -86,6 +86,19 @@ export async function updateProtection(
     .execute()
 }
 
+/** Sets whether links to views work. */
+export async function updateViewLinks(
+  db: Transaction<DB>,
+  workspaceId: string,
+  isOn: boolean,
+): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({ has_view_links: isOn ? 1 : 0 })
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+}
+
 /** Sets how long a workspace keeps events. @param retention_days null: forever */
 export async function updateRetention(
   db: Transaction<DB>,
@@ -93,6 +106,10 @@ export async function updateRetention(
   retention_days: number | null,
 ): Promise<void> {
   await db.updateTable('workspaces').set({ retention_days }).where('workspace_id', '=', workspaceId).execute()
+}
+
+export function viewLinks(has_view_links: number): components['schemas']['ViewLinks'] {
+  return has_view_links === 1 ? 'on' : 'off'
 }
 
 export function workspaceStatus(archived_ms: number | null): components['schemas']['WorkspaceStatus'] {

@@ -36,7 +36,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
       link_id ${text} NOT NULL,
       view_id ${text} NOT NULL,
       digest ${text} NOT NULL, -- SHA-256 of the token
-      created_by ${text} REFERENCES people (person_id),
+      created_by ${text} NOT NULL REFERENCES people (person_id),
       created_ms bigint NOT NULL,
       expires_ms bigint NOT NULL,
       PRIMARY KEY (workspace_id, link_id),

@@ -25,7 +25,7 @@ const statements = [
     link_id TEXT NOT NULL,
     view_id TEXT NOT NULL,
     digest TEXT NOT NULL, -- SHA-256 of the token
-    created_by TEXT REFERENCES people (person_id),
+    created_by TEXT NOT NULL REFERENCES people (person_id),
     created_ms INTEGER NOT NULL,
     expires_ms INTEGER NOT NULL,
     PRIMARY KEY (workspace_id, link_id),

@@ -1,0 +1,298 @@
+// engines: sqlite, postgres
+
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { components } from '../../generated/contract.ts'
+import { tokenDigest } from '../../server/domain/tokens.ts'
+import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { newAddress } from '../fixtures/contract/target.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { browser, OWN_PAGE, type SignedUp, signUp } from '../fixtures/people.ts'
+import { storedText } from '../fixtures/store.ts'
+
+type Schemas = components['schemas']
+
+const DAY_MS = 86_400_000
+const START_MS = Date.now()
+
+let now = START_MS
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+/** The headers of somebody with the link and no session. */
+let guest: Record<string, string>
+
+beforeAll(async () => {
+  cairn = await startCairn({ now: () => now, trustedProxies: ['127.0.0.1'] })
+  return cairn.stop
+})
+
+beforeEach(async () => {
+  now = START_MS
+  guest = { ...OWN_PAGE, 'x-forwarded-for': newAddress() }
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  await owner.client().updateWorkspace({ body: { view_links: 'on' } })
+  const { client, journey_id } = workspace
+  const steps = [
+    { event_id: 'signed_up', name: 'Signed up' },
+    { event_id: 'plan_chosen', name: 'Chose a plan' },
+  ]
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+})
+
+async function save(query: Schemas['ViewQuery'] = {}, visibility: 'own' | 'workspace' = 'workspace') {
+  const body = { name: 'Teams', journey_id: workspace.journey_id, query, visibility }
+  const { data } = await owner.client().createView({ body })
+  return { view_id: data?.view_id ?? '' }
+}
+
+async function linkTo(path: { view_id: string }, valid_days?: number) {
+  const body = valid_days === undefined ? {} : { valid_days }
+  const { data } = await owner.client().createViewLink({ path, body })
+  return { ...path, link_id: data?.link_id ?? '', token: data?.token ?? '', expires_at: data?.expires_at }
+}
+
+async function read(token: string, headers = guest) {
+  const { data, error, response } = await browser(cairn, headers).client().readSharedView({ body: { token } })
+  return { data, code: error?.code, status: response.status }
+}
+
+const codeOf = async (reply: Promise<{ error?: { code: string } | undefined }>) => (await reply).error?.code
+
+async function enter(name: string, events: string[]) {
+  const { client, journey_id } = workspace
+  const customer_id = await initialize(workspace, name)
+  for (const event_id of events) await client.createEvent({ body: { journey_id, customer_id, event_id } })
+  return customer_id
+}
+
+describe('a link to a view', () => {
+  it('shows its numbers to somebody without an account, and nothing that names a customer', async () => {
+    const customer_id = await enter('user-1', ['signed_up'])
+    const { token } = await linkTo(await save({ chart: 'trend', by: 'month', time_zone: 'Europe/Berlin' }))
+    await expect
+      .poll(async () => {
+        now += 15_000
+        return (await read(token)).data?.report.enrolled
+      })
+      .toBe(1)
+    const { data } = await read(token)
+    expect(data).toMatchObject({
+      name: 'Teams',
+      journey_name: 'Onboarding',
+      query: { chart: 'trend', by: 'month' },
+      report: { enrolled: 1, steps: [{ name: 'Signed up' }, { name: 'Chose a plan' }] },
+      trend: { cohorts: expect.any(Array) },
+    })
+    expect(data?.step_times).toBeUndefined()
+    const text = JSON.stringify(data)
+    for (const secret of [customer_id, 'user-1', workspace.workspace_id, workspace.secret_key, owner.name]) {
+      expect(text).not.toContain(secret)
+    }
+    const times = await linkTo(await save({ chart: 'step_times', step: 2, last_days: 7, window: 'P1D' }))
+    const shown = await read(times.token)
+    expect(shown.data?.step_times).toMatchObject({ step: 2, times: { n: 0 } })
+    expect(shown.data?.trend).toBeUndefined()
+  })
+
+  it('shows the view as it is now', async () => {
+    const view = await save()
+    const { token } = await linkTo(view)
+    expect((await read(token)).data?.name).toBe('Teams')
+    await owner.client().updateView({ path: view, body: { name: 'Accounts', query: { last_days: 7 } } })
+    expect((await read(token)).data).toMatchObject({ name: 'Accounts', query: { last_days: 7 } })
+  })
+
+  it('counts the days of a view in its own time zone', async () => {
+    const midnight = (zone: string) => {
+      const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now)
+      return day
+    }
+    // Where it is another day now than in Kiritimati, the two views cannot begin at one instant.
+    expect(midnight('Pacific/Kiritimati')).not.toBe(midnight('Pacific/Pago_Pago'))
+    await enter('user-1', ['signed_up'])
+    for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const { token } = await linkTo(await save({ last_days: 1, time_zone }))
+      await expect
+        .poll(async () => {
+          now += 15_000
+          return (await read(token)).data?.report.enrolled
+        })
+        .toBe(1)
+    }
+  })
+
+  it('is valid for 30 days, or as long as was asked, and not a moment longer', async () => {
+    const view = await save()
+    const [usual, short] = [await linkTo(view), await linkTo(view, 1)]
+    expect(Date.parse(usual.expires_at ?? '')).toBe(START_MS + 30 * DAY_MS)
+    now = START_MS + DAY_MS - 1
+    expect((await read(short.token)).status).toBe(200)
+    now = START_MS + DAY_MS
+    expect(await read(short.token)).toMatchObject({ code: 'shared_view_not_found', status: 404 })
+    now = START_MS + 30 * DAY_MS - 1
+    expect((await read(usual.token)).status).toBe(200)
+    now = START_MS + 30 * DAY_MS
+    expect((await read(usual.token)).code).toBe('shared_view_not_found')
+    const signedIn = await signUp(cairn, workspace, 'owner')
+    expect((await signedIn.client().listViewLinks({ path: view })).data).toEqual({ data: [] })
+  })
+
+  it.each([
+    ['is revoked', ({ view_id, link_id }) => owner.client().revokeViewLink({ path: { view_id, link_id } })],
+    ['loses its view', ({ view_id }) => owner.client().removeView({ path: { view_id } })],
+    ['is turned off', () => owner.client().updateWorkspace({ body: { view_links: 'off' } })],
+    [
+      'loses its journey',
+      async () => {
+        const { journey_id } = workspace
+        await workspace.client.archiveJourney({ path: { journey_id } })
+        const { data } = await workspace.client.getJourney({ path: { journey_id } })
+        await owner.client().removeJourney({ path: { journey_id }, body: { name: data?.name ?? '' } })
+      },
+    ],
+    [
+      'loses its workspace',
+      async () => {
+        await owner.client().archiveWorkspace()
+        const { data } = await owner.client().getWorkspace()
+        await owner.client().removeWorkspace({ body: { name: data?.name ?? '' } })
+      },
+    ],
+  ] satisfies [string, (link: { view_id: string; link_id: string }) => Promise<unknown>][])(
+    'shows nothing from the moment that it %s, with the reply of a wrong one',
+    async (_name, end) => {
+      const link = await linkTo(await save())
+      expect((await read(link.token)).status).toBe(200)
+      await end(link)
+      const reply = await browser(cairn, guest).fetch('POST /shared-views/read', {
+        body: { token: link.token },
+      })
+      const wrong = await browser(cairn, guest).fetch('POST /shared-views/read', {
+        body: { token: `viewlink_${'0'.repeat(43)}` },
+      })
+      const [{ request_id: _, ...shown }, { request_id: __, ...guessed }] = [
+        await reply.json(),
+        await wrong.json(),
+      ]
+      expect(shown).toEqual(guessed)
+      expect(shown).toMatchObject({ code: 'shared_view_not_found', status: 404 })
+    },
+  )
+
+  it('works again when links are turned on again', async () => {
+    const { token } = await linkTo(await save())
+    await owner.client().updateWorkspace({ body: { view_links: 'off' } })
+    expect((await read(token)).status).toBe(404)
+    await owner.client().updateWorkspace({ body: { view_links: 'on' } })
+    expect((await read(token)).status).toBe(200)
+  })
+
+  it('is off in a new workspace, and only for views of the workspace', async () => {
+    const path = await save({}, 'own')
+    expect(await codeOf(owner.client().createViewLink({ path, body: {} }))).toBe('view_not_shared')
+    await owner.client().updateWorkspace({ body: { view_links: 'off' } })
+    expect(await codeOf(owner.client().createViewLink({ path, body: {} }))).toBe('view_links_off')
+    const other = await cairn.workspace()
+    const { data } = await (await signUp(cairn, other, 'owner')).client().getWorkspace()
+    expect(data?.view_links).toBe('off')
+  })
+
+  it('is made and revoked by owners and admins, and by no key', async () => {
+    const path = await save()
+    const [admin, viewer] = [
+      await signUp(cairn, workspace, 'admin'),
+      await signUp(cairn, workspace, 'viewer'),
+    ]
+    const { data: link } = await admin.client().createViewLink({ path, body: {} })
+    expect(link).toMatchObject({ created_by: admin.name })
+    const { token: _, ...listed } = link ?? { link_id: '', token: '' }
+    expect((await owner.client().listViewLinks({ path })).data).toEqual({ data: [listed] })
+    expect(await codeOf(viewer.client().createViewLink({ path, body: {} }))).toBe('role_not_allowed')
+    expect(await codeOf(viewer.client().listViewLinks({ path }))).toBe('role_not_allowed')
+    const ofLink = { path: { ...path, link_id: listed.link_id } }
+    expect(await codeOf(viewer.client().revokeViewLink(ofLink))).toBe('role_not_allowed')
+    const byKey = await cairn.fetch(`/views/${path.view_id}/links`, {
+      headers: { 'x-service-key': workspace.secret_key },
+    })
+    expect([byKey.status, (await byKey.json()).code]).toEqual([403, 'session_required'])
+    expect((await owner.client().revokeViewLink(ofLink)).response.status).toBe(204)
+    expect(await codeOf(owner.client().revokeViewLink(ofLink))).toBe('view_link_not_found')
+  })
+
+  it('of another workspace is not found', async () => {
+    const link = await linkTo(await save())
+    const other = await cairn.workspace()
+    const intruder = (await signUp(cairn, other, 'owner')).client()
+    await intruder.updateWorkspace({ body: { view_links: 'on' } })
+    const path = { view_id: link.view_id, link_id: link.link_id }
+    expect(await codeOf(intruder.listViewLinks({ path }))).toBe('view_not_found')
+    expect(await codeOf(intruder.createViewLink({ path, body: {} }))).toBe('view_not_found')
+    expect(await codeOf(intruder.revokeViewLink({ path }))).toBe('view_not_found')
+    expect((await read(link.token)).status).toBe(200)
+  })
+})
+
+describe('a token', () => {
+  it('is in no log, and in the store as a digest alone', async () => {
+    const link = await linkTo(await save())
+    await read(link.token)
+    const { data } = await owner.client().listAuditLog({ query: { area: 'views' } })
+    expect(data?.data[0]).toMatchObject({
+      action: 'view_link_created',
+      subject: { kind: 'view', id: link.view_id },
+      after: { link_id: link.link_id, expires_at: link.expires_at },
+    })
+    const stored = await storedText(cairn.databaseUrl)
+    expect(stored).toContain(tokenDigest(link.token))
+    for (const text of [stored, JSON.stringify(cairn.log), JSON.stringify(data)]) {
+      expect(text).not.toContain(link.token)
+    }
+    await owner.client().revokeViewLink({ path: { view_id: link.view_id, link_id: link.link_id } })
+    await owner.client().updateWorkspace({ body: { view_links: 'off' } })
+    const done = async (subject_id: string) =>
+      (await owner.client().listAuditLog({ query: { subject_id } })).data?.data ?? []
+    expect(await done(link.view_id)).toContainEqual(
+      expect.objectContaining({
+        action: 'view_link_revoked',
+        before: { link_id: link.link_id, expires_at: link.expires_at },
+      }),
+    )
+    const off = { before: { view_links: 'on' }, after: { view_links: 'off' } }
+    expect(await done(workspace.workspace_id)).toContainEqual(
+      expect.objectContaining({ action: 'workspace_view_links_changed', ...off }),
+    )
+  })
+
+  it('cannot be guessed at will, and a known one is read meanwhile from elsewhere', async () => {
+    const { token } = await linkTo(await save())
+    const codes = new Set<string | undefined>()
+    for (let count = 0; count < 40; count += 1) codes.add((await read(`viewlink_${randomUUID()}`)).code)
+    expect([...codes].sort()).toEqual(['shared_view_not_found', 'too_many_attempts'])
+    expect((await read(token, { ...OWN_PAGE, 'x-forwarded-for': newAddress() })).status).toBe(200)
+  })
+
+  it('is refused from a page of another site', async () => {
+    const { token } = await linkTo(await save())
+    const foreign = { ...guest, 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example.com' }
+    expect((await read(token, foreign)).code).toBe('foreign_origin')
+  })
+})
+
+describe('many readers of a link', () => {
+  it('get the numbers of one computation for 15 seconds', async () => {
+    const { token } = await linkTo(await save())
+    const first = await read(token)
+    expect(first.data?.report.enrolled).toBe(0)
+    await enter('user-1', ['signed_up'])
+    // The report itself knows of the customer long before.
+    const { journey_id } = workspace
+    const report = () => workspace.client.getJourneyReport({ path: { journey_id } })
+    await expect.poll(async () => (await report()).data?.enrolled).toBe(1)
+    now += 14_999
+    expect((await read(token)).data).toEqual(first.data)
+    now += 1
+    expect((await read(token)).data?.report.enrolled).toBe(1)
+  })
+})
