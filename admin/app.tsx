@@ -23,6 +23,7 @@ const router = createBrowserRouter(
           path: 'password',
           lazy: screen(() => import('./session/password.tsx').then((m) => m.PasswordScreen)),
         },
+        { path: 'shared', lazy: screen(() => import('./views/shared.tsx').then((m) => m.SharedScreen)) },
         { path: 'sign-in', lazy: screen(() => import('./session/sign-in.tsx').then((m) => m.SignInScreen)) },
         {
           path: 'w/:workspaceId',

@@ -90,7 +90,7 @@ const instants = {
 /** A chunk for saved views: its parts are in four or more places, but most visits need none of them. */
 const views = {
   name: 'views',
-  test: /admin\/views\/(?!views-button\.|view\.)/,
+  test: /admin\/views\/(?!views-button\.|view\.|shared\.|view-links\.)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }

@@ -3,6 +3,7 @@ import {
   IconArchive,
   IconArchiveOff,
   IconHourglass,
+  IconLink,
   IconListDetails,
   IconPencil,
   IconPlus,
@@ -36,6 +37,9 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
         onClick={() => onChoose('unknown-events')}
       >
         Events without a definition…
+      </Menu.Item>
+      <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={() => onChoose('view-links')}>
+        Links to views…
       </Menu.Item>
       <Menu.Item leftSection={<ArchivingIcon size={16} aria-hidden />} onClick={() => onChoose('archive')}>
         {isArchived ? 'Restore workspace…' : 'Archive workspace…'}

@@ -8,6 +8,7 @@ import { WorkspaceProtection } from './workspace-protection.tsx'
 import { WorkspaceRemoval } from './workspace-removal.tsx'
 import { WorkspaceRetention } from './workspace-retention.tsx'
 import { WorkspaceUnknownEvents } from './workspace-unknown-events.tsx'
+import { WorkspaceViewLinks } from './workspace-view-links.tsx'
 
 /** The actions of owners on the workspace in the URL; `create` makes another one. */
 export type WorkspaceAction =
@@ -15,6 +16,7 @@ export type WorkspaceAction =
   | 'retention'
   | 'protection'
   | 'unknown-events'
+  | 'view-links'
   | 'archive'
   | 'remove'
   | 'create'
@@ -32,6 +34,8 @@ export function WorkspaceDialog({ action, ...props }: DialogProps & { action: Wo
       return <ProtectionDialog {...props} />
     case 'unknown-events':
       return <UnknownEventsDialog {...props} />
+    case 'view-links':
+      return <ViewLinksDialog {...props} />
     case 'archive':
       return props.opened && <WorkspaceArchiving onClose={props.onClose} />
     case 'remove':
@@ -103,6 +107,15 @@ function UnknownEventsDialog({ opened, onClose }: DialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Events without a definition">
       <WorkspaceUnknownEvents onSaved={onClose} />
+    </Modal>
+  )
+}
+
+/** Shows and changes whether links to views of the workspace in the URL work. */
+function ViewLinksDialog({ opened, onClose }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Links to views">
+      <WorkspaceViewLinks />
     </Modal>
   )
 }

@@ -146,7 +146,7 @@ const measures: { value: Measure; label: string }[] = [
 ]
 
 /** Without the empty cohorts at the beginning, before the first customer entered. */
-function sinceFirstEntry(trend: Trend): Trend {
+export function sinceFirstEntry(trend: Trend): Trend {
   const first = trend.cohorts.findIndex(({ enrolled }) => enrolled > 0)
   return { ...trend, cohorts: trend.cohorts.slice(Math.max(first, 0)) }
 }
@@ -161,7 +161,7 @@ function perPeriod(trend: Trend): number {
  * How long customers may take from entering the journey to each step: the sum of the 90th percentiles of the times between
  * the steps.
  */
-function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
+export function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
   let sum_ms = 0
   return steps.map(({ times: { p90_ms } }) => {
     sum_ms += p90_ms ?? 0
@@ -188,7 +188,8 @@ function isSettled({ complete, ends_at }: Cohort, step: number, { trend, takes_m
   return Date.parse(ends_at) + (takes_ms[step - 1] ?? 0) <= asOf_ms
 }
 
-function TrendFigure(figure: Figure) {
+/** A trend as a chart. */
+export function TrendFigure(figure: Figure) {
   const {
     trend: { steps, cohorts, by, time_zone },
     measure,

@@ -14,7 +14,14 @@ type Step = Schemas['JourneyReportStep']
  * The funnel: a row per step, and between two steps the drop-off with a link to those customers. On narrow screens the shares
  * and times are below the name of the step.
  */
-export function ReportTable({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {
+export function ReportTable({
+  report,
+  query,
+}: {
+  report: Schemas['JourneyReport']
+  /** Undefined for those who may not see customers. */
+  query: ReportQuery | undefined
+}) {
   const { enrolled, steps } = report
   return (
     <Table aria-label="Steps" layout="fixed" verticalSpacing="xs">
@@ -74,7 +81,7 @@ function StepRows({
 }: {
   step: Step
   report: Schemas['JourneyReport']
-  query: ReportQuery
+  query: ReportQuery | undefined
 }) {
   const isNarrow = useIsNarrow()
   const median = medianText(step)
@@ -144,9 +151,16 @@ function NarrowBar({ share }: { share: number }) {
   )
 }
 
-/** How many customers did not continue to a step; each number links to those customers. */
-function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyReport']; query: ReportQuery }) {
-  const { workspace_id } = useMembership()
+/** How many customers did not continue to a step; with a query, each number links to those customers. */
+function Lost({
+  step,
+  report,
+  query,
+}: {
+  step: Step
+  report: Schemas['JourneyReport']
+  query: ReportQuery | undefined
+}) {
   const before = report.steps[step.step - 2]
   const { not_reached, waiting, dropped } = step
   const here = {
@@ -156,15 +170,11 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
   }
   const link = (count: number, more: { standing?: 'waiting' | 'dropped' } = {}) => {
     const customers = countOf(count, 'customer')
-    if (count === 0) return customers
+    if (count === 0 || !query) return customers
     return (
-      <Anchor
-        component={Link}
-        inherit
-        to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...here, ...more })}`}
-      >
+      <CustomersLink to={`/journeys/${report.journey_id}/customers${searchOf({ ...here, ...more })}`}>
         {customers}
-      </Anchor>
+      </CustomersLink>
     )
   }
   if (not_reached === 0) return 'No drop-off'
@@ -191,6 +201,15 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
       {share} {countVerb(not_reached)} not continued: {link(dropped, { standing: 'dropped' })} dropped off,{' '}
       {link(waiting, { standing: 'waiting' })} in progress
     </>
+  )
+}
+
+function CustomersLink({ to, children }: { to: string; children: string }) {
+  const { workspace_id } = useMembership()
+  return (
+    <Anchor component={Link} inherit to={`/w/${workspace_id}${to}`}>
+      {children}
+    </Anchor>
   )
 }
 

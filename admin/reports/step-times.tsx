@@ -57,7 +57,8 @@ export function StepTimesSection({
   )
 }
 
-function TimesFigure({
+/** The times to a step as a chart. */
+export function TimesFigure({
   times: { times, classes },
   from,
   to,

@@ -1,6 +1,6 @@
 import { Button, Group, Menu, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { givenNameFault } from '../parts/forms/field-faults.ts'
@@ -15,15 +15,27 @@ import { chartNames, firstChart, queryOf } from './view-address.ts'
 import { ViewLine } from './view-line.tsx'
 import { useViews, useViewsRefresh } from './views-query.ts'
 
+// Few share views.
+const ViewLinks = lazy(() => import('./view-links.tsx').then((module) => ({ default: module.ViewLinks })))
+
 type View = Schemas['View']
+/** What replaces the list. */
+type Asked = 'rename' | 'links' | 'remove'
 type Chart = NonNullable<Schemas['ViewQuery']['chart']>
 
 /** The views of a journey, each with a menu, and a form that saves the report that is shown. */
 export function JourneyViews({ journey_id, onClose }: { journey_id: string; onClose: () => void }) {
   const views = useViews(journey_id)
-  const [asked, setAsked] = useState<{ view: View; what: 'rename' | 'remove' }>()
+  const [asked, setAsked] = useState<{ view: View; what: Asked }>()
   const back = () => setAsked(undefined)
   if (asked?.what === 'rename') return <Renaming view={asked.view} onDone={back} />
+  if (asked?.what === 'links') {
+    return (
+      <Suspense fallback={<Loading lines={3} />}>
+        <ViewLinks view={asked.view} onDone={back} />
+      </Suspense>
+    )
+  }
   if (asked?.what === 'remove') return <Removal view={asked.view} onDone={back} />
   return (
     <Stack>
@@ -51,7 +63,7 @@ export function JourneyViews({ journey_id, onClose }: { journey_id: string; onCl
   )
 }
 
-function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: 'rename' | 'remove') => void }) {
+function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: Asked) => void }) {
   const { canChange } = useMembership()
   const [search] = useSearchParams()
   const change = useChange(view)
@@ -79,6 +91,9 @@ function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: 'rename' | 'remov
           >
             Give to the workspace
           </Menu.Item>
+        )}
+        {view.visibility === 'workspace' && (
+          <Menu.Item onClick={() => onAsk('links')}>Links for people without an account…</Menu.Item>
         )}
         <Menu.Item color="red" onClick={() => onAsk('remove')}>
           Remove…

@@ -2,12 +2,10 @@ import { Anchor, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
-import { shortInstantText } from '../parts/instants/instant-text.ts'
-import { countOf } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
-import { chartNames, firstChart, reportAddress } from './view-address.ts'
+import { reportAddress } from './view-address.ts'
+import { sayingOf } from './view-saying.ts'
 
 /** A view in a list: its name, which opens it, and what it shows. */
 export function ViewLine({
@@ -47,23 +45,4 @@ export function ViewLine({
       {menu}
     </Group>
   )
-}
-
-/** What a view shows, in words. */
-function sayingOf(query: Schemas['ViewQuery']): string[] {
-  const { chart = firstChart, last_days, entered_from, entered_to, customer_type, window } = query
-  const text = (at: string) => shortInstantText(new Date(at))
-  const range =
-    entered_from || entered_to
-      ? [entered_from && `from ${text(entered_from)}`, entered_to && `before ${text(entered_to)}`]
-          .filter(Boolean)
-          .join(' ')
-      : last_days && `last ${countOf(last_days, 'day')}`
-  const limit_ms = lengthOf(window ?? '')
-  return [
-    chartNames[chart],
-    range || 'all time',
-    customer_type && `${customer_type}s`,
-    limit_ms && `within ${durationText(limit_ms)}`,
-  ].filter((word) => typeof word === 'string')
 }

@@ -237,6 +237,15 @@ const screens: Screen[] = [
     },
   },
   {
+    // A view itself is inspected in views.test.ts.
+    route: 'shared',
+    name: 'shared-view-not-found',
+    open: () =>
+      outside('/shared#token=viewlink_unknown', 'This link is not valid', {
+        refusals: ['404 POST /v1/shared-views/read'],
+      }),
+  },
+  {
     route: 'sign-in',
     name: 'sign-in',
     open: (options) =>

@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration, tabTo } from './administration.ts'
+import { inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const steps = [
@@ -174,5 +174,75 @@ describe('a view', () => {
     await heading(page, 'View').waitFor()
     await page.getByRole('heading', { name: 'View not found' }).waitFor()
     await inspectState(page, 'view-not-found')
+  })
+})
+
+describe('a link to a view', () => {
+  it('is allowed by an owner, created, opened without an account, and revoked', async () => {
+    await save({
+      name: 'Weekly conversion',
+      query: { chart: 'trend', by: 'week', time_zone: 'Europe/Berlin' },
+    })
+    const page = await open(`journeys/${workspace.journey_id}`, owner, ['409 POST /v1/views/{id}/links'])
+    const dialog = await openViews(page)
+    const links = async () => {
+      await dialog.getByRole('button', { name: 'Actions for Weekly conversion' }).click()
+      await page.getByRole('menuitem', { name: 'Links for people without an account…' }).click()
+      await dialog.getByText('There are no links.').waitFor()
+    }
+    await links()
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await dialog.getByText('Links to views are turned off in this workspace.').waitFor()
+    await inspectState(page, 'view-links-off')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page
+      .getByRole('button', { name: /^Workspace/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: 'Links to views…' }).click()
+    const setting = page.getByRole('dialog', { name: 'Links to views' })
+    await setting.getByRole('switch', { name: 'Allow links to views' }).press('Space')
+    await page.getByText('Links turned on.').waitFor()
+    await inspectState(page, 'view-links-setting')
+    await page.keyboard.press('Escape')
+    await setting.waitFor({ state: 'hidden' })
+
+    await openViews(page)
+    await links()
+    await dialog.getByRole('combobox', { name: 'A new link works for' }).selectOption('7 days')
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    const link = await dialog.getByRole('textbox', { name: 'Link to the view' }).inputValue()
+    expect(link).toMatch(/\/admin\/shared#token=viewlink_[0-9A-Za-z]{43}$/)
+    await inspectState(page, 'view-link-created')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.getByText(/works until/).waitFor()
+    expect(await page.content()).not.toContain(link.split('=')[1])
+    await inspectState(page, 'view-links')
+
+    const path = new URL(link).pathname.replace('/admin', '') + new URL(link).hash
+    const guest = await openAdministration({ cairn, path })
+    await heading(guest, 'Weekly conversion').waitFor()
+    await guest.getByText('Onboarding · Conversion over time · all time').waitFor()
+    await guest.getByText('Of 1 customer who entered').waitFor()
+    await guest.getByRole('heading', { name: 'Conversion over time' }).waitFor()
+    // A week begins on Monday where the view counts days, wherever its reader is.
+    const [, monday = ''] =
+      (await guest.getByText(/in the week of/).textContent())?.match(/week of (.*?),/) ?? []
+    expect(new Date(monday).getDay()).toBe(1)
+    // Numbers alone: nothing leads to a customer, or anywhere else.
+    expect(await guest.getByRole('link').count()).toBe(0)
+    expect(await guest.locator('meta[name=robots]').getAttribute('content')).toContain('noindex')
+    await inspectScreen(guest, 'shared-view')
+    await guest.reload()
+    await heading(guest, 'Weekly conversion').waitFor()
+
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.getByText('There are no links.').waitFor()
+    const late = await openAdministration({ cairn, path, refusals: ['404 POST /v1/shared-views/read'] })
+    await heading(late, 'This link is not valid').waitFor()
+    await inspectState(late, 'shared-view-not-valid')
+    const answer = await fetch(`${cairn.url}/admin/shared`)
+    expect(answer.headers.get('x-robots-tag')).toBe('noindex')
   })
 })

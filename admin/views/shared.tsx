@@ -1,0 +1,136 @@
+import { Box, Stack, Text, Title } from '@mantine/core'
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { useLocation } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { cairnFor } from '../cairn.ts'
+import { Gate } from '../frame/gate.tsx'
+import { useArrival } from '../parts/arrival.ts'
+import { Instant } from '../parts/instants/instant.tsx'
+import { secondsText } from '../parts/instants/instant-text.ts'
+import { Loading } from '../parts/loading.tsx'
+import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { codeOf, taken } from '../problem.ts'
+import { CountingRule } from '../reports/counting-rule.tsx'
+import { sinceFirstEntry, TrendFigure, timesTo } from '../reports/journey-trend.tsx'
+import { ReportTable } from '../reports/report-table.tsx'
+import { TimesFigure } from '../reports/step-times.tsx'
+import { chartNames } from './view-address.ts'
+import { sayingOf } from './view-saying.ts'
+
+/** The server computes the numbers of a link at most this often. */
+const refreshEveryMs = 30_000
+
+/** A view for people without an account. Its token stays in the fragment, so that the page can be reloaded. */
+export function SharedScreen() {
+  const token = new URLSearchParams(useLocation().hash.slice(1)).get('token')
+  const { data, error, refetch } = useQuery({
+    queryKey: ['shared', token],
+    queryFn: token
+      ? ({ signal }) => taken(cairnFor().readSharedView({ body: { token }, signal }))
+      : skipToken,
+    refetchInterval: ({ state }) => (state.error ? false : refreshEveryMs),
+  })
+  if (!token || codeOf(error) === 'shared_view_not_found') {
+    return (
+      <Gate
+        title="This link is not valid"
+        description="It has expired or was revoked, or what it showed was removed."
+      >
+        <Text>Check that you opened the complete link, or ask for a new one.</Text>
+      </Gate>
+    )
+  }
+  if (data) return <SharedView view={data} error={error} />
+  return (
+    <Gate title="Shared view">
+      {error ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : <Loading lines={3} />}
+    </Gate>
+  )
+}
+
+function SharedView({ view, error }: { view: Schemas['SharedView']; error: unknown }) {
+  const heading = useArrival()
+  const { name, journey_name, query, report, trend, step_times, expires_at } = view
+  const title = visibleName(name)
+  const last = report.steps.at(-1)
+  return (
+    <Box component="main" maw="64rem" mx="auto" px="md" py="xl">
+      <title>{`${title} · Cairn`}</title>
+      <Stack gap="xl" style={{ overflowWrap: 'anywhere' }}>
+        <Box>
+          <Title order={1} size="h2" tabIndex={-1} ref={heading}>
+            {title}
+          </Title>
+          <Text c="dimmed" mt={4}>
+            {[visibleName(journey_name), ...sayingOf(query)].join(' · ')}
+          </Text>
+        </Box>
+        <ProblemAlert error={error} />
+        <Stack component="section" gap="sm" aria-labelledby="steps-heading">
+          <Title order={2} size="h4" id="steps-heading">
+            Funnel
+          </Title>
+          {last && (
+            <Text>
+              Of {countOf(report.enrolled, 'customer')} who entered, {countText(last.reached)} (
+              {shareText(last.of_enrolled)}) reached the last step, “<bdi>{last.name}</bdi>”.
+            </Text>
+          )}
+          <ReportTable report={report} query={undefined} />
+          <CountingRule />
+        </Stack>
+        {trend && (
+          <Stack component="section" gap="sm" aria-labelledby="trend-heading">
+            <Title order={2} size="h4" id="trend-heading">
+              {chartNames.trend}
+            </Title>
+            <TrendFigure
+              trend={sinceFirstEntry(namedByDay(trend, query))}
+              measure={query.measure ?? 'of_enrolled'}
+              line={query.step ?? 0}
+              takes_ms={query.window ? undefined : timesTo(report.steps)}
+            />
+          </Stack>
+        )}
+        {step_times && (
+          <Stack component="section" gap="sm" aria-labelledby="times-heading">
+            <Title order={2} size="h4" id="times-heading">
+              {chartNames.step_times}
+            </Title>
+            <TimesFigure
+              times={step_times}
+              from={report.steps[step_times.step - 2]?.name ?? 'Entered'}
+              to={report.steps[step_times.step - 1]?.name ?? `step ${step_times.step}`}
+            />
+          </Stack>
+        )}
+        <Text size="xs" c="dimmed">
+          {report.as_of && `Includes all events received by ${secondsText(new Date(report.as_of))}. `}
+          Days begin in the time zone {query.time_zone ?? 'UTC'}. This link works until{' '}
+          <Instant at={expires_at} />.
+        </Text>
+      </Stack>
+    </Box>
+  )
+}
+
+/** A trend whose cohorts are named by their days in the view's time zone, wherever the reader is. */
+function namedByDay(trend: Schemas['JourneyTrend'], { by = 'day', time_zone = 'UTC' }: Schemas['ViewQuery']) {
+  const cohorts = trend.cohorts.map((cohort) => ({
+    ...cohort,
+    starts_at: `${dayIn(time_zone, cohort.starts_at)}T00:00:00.000Z`,
+  }))
+  return { ...trend, cohorts, by, time_zone: 'UTC' }
+}
+
+function dayIn(timeZone: string, at: string): string {
+  try {
+    // The Swedish form of a day is that of ISO 8601.
+    return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date(at))
+  } catch {
+    // The server may know zones that are newer than the browser.
+    return at.slice(0, 10)
+  }
+}

@@ -1,0 +1,24 @@
+import type { Schemas } from '../../client/person.ts'
+import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
+import { shortInstantText } from '../parts/instants/instant-text.ts'
+import { countOf } from '../parts/number-text.ts'
+import { chartNames, firstChart } from './view-address.ts'
+
+/** What a view shows, in words. */
+export function sayingOf(query: Schemas['ViewQuery']): string[] {
+  const { chart = firstChart, last_days, entered_from, entered_to, customer_type, window } = query
+  const text = (at: string) => shortInstantText(new Date(at))
+  const range =
+    entered_from || entered_to
+      ? [entered_from && `from ${text(entered_from)}`, entered_to && `before ${text(entered_to)}`]
+          .filter(Boolean)
+          .join(' ')
+      : last_days && `last ${countOf(last_days, 'day')}`
+  const limit_ms = lengthOf(window ?? '')
+  return [
+    chartNames[chart],
+    range || 'all time',
+    customer_type && `${customer_type}s`,
+    limit_ms && `within ${durationText(limit_ms)}`,
+  ].filter((word) => typeof word === 'string')
+}
