@@ -1,4 +1,4 @@
-import { Stack, Text, Title } from '@mantine/core'
+import { Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
@@ -6,6 +6,8 @@ import { JourneyPage } from '../journeys/journey-page.tsx'
 import { secondsText } from '../parts/instants/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import type { Output } from '../parts/output/output.ts'
+import { OutputMenu } from '../parts/output/output-menu.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ViewsButton } from '../views/views-button.tsx'
 import { CountingRule } from './counting-rule.tsx'
@@ -93,9 +95,12 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
               style={{ opacity: isPlaceholderData ? 0.6 : 1, overflowWrap: 'anywhere' }}
             >
               <Stack component="section" gap="sm" aria-labelledby="steps-heading">
-                <Title order={2} size="h4" id="steps-heading">
-                  {report.recomputing ? 'Funnel before the change' : 'Funnel'}
-                </Title>
+                <Group justify="space-between">
+                  <Title order={2} size="h4" id="steps-heading">
+                    {report.recomputing ? 'Funnel before the change' : 'Funnel'}
+                  </Title>
+                  <OutputMenu output={() => outputOf(journey.name, report)} />
+                </Group>
                 <Summary report={report} />
                 {report.steps.some(isUnreached) && (
                   <Suspense>
@@ -125,6 +130,12 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
       )}
     </>
   )
+}
+
+/** The funnel as a table of text. */
+async function outputOf(name: string, report: Schemas['JourneyReport']): Promise<Output> {
+  const { reportRows } = await import('./report-rows.ts')
+  return { name, sentence: name, table: reportRows(report) }
 }
 
 /** Reloads the charts as soon as the numbers of the report change. */

@@ -1,6 +1,7 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
+import { readFile } from 'node:fs/promises'
+import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
@@ -244,5 +245,72 @@ describe('a link to a view', () => {
     await inspectState(late, 'shared-view-not-valid')
     const answer = await fetch(`${cairn.url}/admin/shared`)
     expect(answer.headers.get('x-robots-tag')).toBe('noindex')
+  })
+})
+
+describe('what is shown', () => {
+  /** Chooses from the menu that saves, and returns the file. */
+  async function saved(page: Page, place: Locator, item: string): Promise<{ name: string; bytes: Buffer }> {
+    await place.getByRole('button', { name: 'Save', exact: true }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: item }).click()
+    const file = await download
+    return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) }
+  }
+
+  it('is saved as CSV with guarded cells, as SVG and as PNG, and copied as text', async () => {
+    const { client, journey_id } = workspace
+    const guarded = [{ event_id: 'signed_up', name: '=HYPERLINK("http://x","y")' }, ...steps.slice(1)]
+    await client.updateJourney({ path: { journey_id }, body: { name: 'Sales: 2026/27', steps: guarded } })
+    const page = await open(`journeys/${journey_id}`)
+    const funnel = page.getByRole('region', { name: 'Funnel' })
+    await funnel.getByText('HYPERLINK').first().waitFor()
+    const csv = await saved(page, funnel, 'Table as CSV')
+    expect(csv.name).toBe('Sales 2026 27.csv')
+    expect(csv.bytes.toString().split('\r\n')).toEqual([
+      '\ufeffStep,Event,Customers,% of entered,% of previous,Not continued,Dropped off,In progress,Median,90% within',
+      'Entered,,1,100%,–,–,–,–,–,–',
+      expect.stringMatching(/^"1\. =HYPERLINK\(""http:\/\/x"",""y""\)",signed_up,1,100%,100%,0,–,–,/),
+      '2. Chose a plan,plan_chosen,0,0%,0%,1,–,–,–,–',
+      '',
+    ])
+
+    const trend = page.getByRole('region', { name: 'Conversion over time' })
+    await trend.scrollIntoViewIfNeeded()
+    await trend.locator('svg.recharts-surface').waitFor()
+    const rows = (await saved(page, trend, 'Table as CSV')).bytes.toString().split('\r\n')
+    expect(rows[0]).toBe('\ufeffWeek,Entered,"\'=HYPERLINK(""http://x"",""y"")",Chose a plan,Comparable')
+    const svg = await saved(page, trend, 'Chart as SVG')
+    expect(svg.name).toMatch(/^Share of customers who reached each step by the .*\.svg$|^Share of .*\.svg$/)
+    const text = svg.bytes.toString()
+    expect(text).toContain('=HYPERLINK')
+    // A file has no style sheets: every color is in it.
+    expect(text).not.toMatch(/var\(|class=|<script|<foreignObject/)
+    const drawn = await page.evaluate(async (text) => {
+      const image = new Image()
+      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
+      await image.decode()
+      return image.naturalWidth
+    }, text)
+    expect(drawn).toBeGreaterThan(300)
+    const png = await saved(page, trend, 'Chart as PNG')
+    expect(png.bytes.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n')
+    expect(png.bytes.readUInt32BE(16)).toBeGreaterThan(600)
+
+    // A chart's tooltip stays where the pointer was when the window gets narrower.
+    await page.mouse.move(0, 0)
+    await inspectState(page, 'journey-with-charts')
+    await trend.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Copy as text' }).click()
+    await page.getByText('Copied', { exact: true }).waitFor()
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n')
+    expect(copied[0]).toMatch(/^Share of customers who reached each step, by the week they entered\./)
+    expect(copied[2]).toBe('Week\tEntered\t\'=HYPERLINK("http://x","y")\tChose a plan\tComparable')
+    expect(copied[3]).toMatch(/^\d.*\t1\t1 \(100%\)\t0 \(0%\)\tnot yet$/)
+
+    // A chart that is a table now has no picture.
+    await trend.getByRole('button', { name: 'Show as table' }).click()
+    await trend.getByRole('button', { name: 'Save', exact: true }).click()
+    expect(await page.getByRole('menuitem', { name: 'Chart as PNG' }).isDisabled()).toBe(true)
   })
 })

@@ -1,7 +1,9 @@
 import { Box, Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { useIntersection, useWindowEvent } from '@mantine/hooks'
-import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import type { Output } from '../output/output.ts'
+import { OutputMenu } from '../output/output-menu.tsx'
 import type { Series } from './chart-series.ts'
 
 export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
@@ -54,27 +56,38 @@ export function ChartFigure({
   useWindowEvent('beforeprint', () => flushSync(() => setIsPrinted(true)))
   useWindowEvent('afterprint', () => setIsPrinted(false))
   const sentenceId = useId()
+  const figure = useRef<HTMLDivElement>(null)
+  function output(): Output {
+    const text = document.getElementById(sentenceId)?.textContent ?? ''
+    const [name = ''] = text.split(/[.:,]/)
+    return { name, sentence: text, table: { columns, rows }, figure: figure.current }
+  }
+
   return (
-    <Stack component="figure" m={0} gap="sm">
+    <Stack component="figure" m={0} gap="sm" ref={figure}>
       <Group component="figcaption" justify="space-between" align="flex-start" gap="sm">
         <Text size="sm" id={sentenceId} flex="1 1 20rem">
           {sentence}
         </Text>
-        <Button
-          variant="default"
-          size="compact-sm"
-          aria-pressed={isTable}
-          onClick={() => setIsTable(!isTable)}
-        >
-          Show as table
-        </Button>
+        <Group gap="xs">
+          <OutputMenu output={output} hasImage={isDrawn && !isTable} />
+          <Button
+            variant="default"
+            size="compact-sm"
+            aria-pressed={isTable}
+            onClick={() => setIsTable(!isTable)}
+          >
+            Show as table
+          </Button>
+        </Group>
       </Group>
       {isTable || (isPrinted && !isDrawn) ? (
         <NumberTable columns={columns} rows={rows} labelledBy={sentenceId} isWhole={isPrinted} />
       ) : (
         <>
           {series.length > 1 && <Legend series={series} />}
-          <Box ref={ref} h={height} role="img" aria-labelledby={sentenceId}>
+          {/* A tooltip stays where it was last shown, and would widen the page when the window gets narrower. */}
+          <Box ref={ref} h={height} role="img" aria-labelledby={sentenceId} style={{ overflowX: 'clip' }}>
             <Suspense fallback={<Skeleton h="100%" />}>{isDrawn ? children : null}</Suspense>
           </Box>
         </>

@@ -1,4 +1,5 @@
 import { CutShortError } from '../../problem.ts'
+import { saveBlob } from './save-blob.ts'
 
 /** Received data is handed to the browser in Blobs of this size, which it does not have to keep in memory. */
 const PIECE_BYTES = 16 * 1024 * 1024
@@ -36,13 +37,7 @@ export async function saveFile(
   file = new Blob([file, ...piece])
   const end = name.endsWith('.csv') ? ENDS.csv : ENDS.json
   if (!end.test(await file.slice(-TAIL_BYTES).text())) throw new CutShortError()
-  const url = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // By then the browser has read it.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveBlob(file, name)
 }
 
 /** The file name in the server's `Content-Disposition`. */
