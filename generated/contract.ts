@@ -630,6 +630,10 @@ export interface paths {
          *     `as_of` is the watermark up to which every acknowledged event is in the numbers; it is rarely more than a second
          *     old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
          *     progress, and the numbers and `steps` are those from before the change.
+         *
+         *     `first_step` and `last_step` choose a part of the journey, `breakdown` adds the numbers by group, and `compare`
+         *     adds those of another period. [How groups and periods compare](#tag/Reports/How-groups-and-periods-compare) says
+         *     when a difference is within chance.
          */
         get: operations["getJourneyReport"];
         put?: never;
@@ -653,7 +657,7 @@ export interface paths {
          *     in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
          *     its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
          *     30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
-         *     whole. A span of more than 400 periods gives 409 `too_many_periods`.
+         *     whole. A span of more than 400 periods, or 100 with `breakdown`, gives 409 `too_many_periods`.
          */
         get: operations["getJourneyTrend"];
         put?: never;
@@ -675,7 +679,7 @@ export interface paths {
          * Report how long customers take to reach a step
          * @description A histogram of the time from the previous step (for the first step, from entry) of the customers that reached a
          *     step, in buckets that grow with the time. `times` are exact, as in the report. No customer has reached a step
-         *     that the journey does not have.
+         *     that the journey does not have, or that is outside the part that `first_step` and `last_step` choose.
          */
         get: operations["getJourneyStepTimes"];
         put?: never;
@@ -3089,6 +3093,92 @@ export interface components {
             times: components["schemas"]["StepTimes"];
         };
         /**
+         * Breakdown
+         * @description What the customers are divided into groups by.
+         */
+        Breakdown: string;
+        /**
+         * Touch
+         * @description Which event of a customer decides about its variables.
+         */
+        Touch: string;
+        /**
+         * Filters by variables
+         * @description What variables must be.
+         */
+        VariableFilters: string[];
+        /**
+         * Compared period
+         * @description Which period to compare with.
+         * @enum {string}
+         */
+        ComparedPeriod: "previous_period" | "previous_year" | "custom";
+        /**
+         * Group of a breakdown
+         * @description Which customers are in a group.
+         */
+        BreakdownGroup: {
+            /**
+             * @description `value`: those with the same value. `other`: those with any value that has no group of its own. `not_set`:
+             *     those without a value.
+             * @enum {string}
+             */
+            kind: "value" | "other" | "not_set";
+            /** @description The value; null unless `kind` is `value`. */
+            value: string | number | boolean | null;
+            /** @description How many different values are in the group. */
+            values: components["schemas"]["Count"];
+        };
+        /**
+         * Difference of two shares
+         * @description How much the share of enrolled customers that reached a step differs, with its 95 % confidence interval. Null if
+         *     nobody is enrolled on one of both sides.
+         */
+        ShareDifference: {
+            /** @description The share minus the one that it is compared with; 0.12 means 12 points more. */
+            of_enrolled: components["schemas"]["SignedShare"];
+            /** @description The lower bound of the interval. */
+            low: components["schemas"]["SignedShare"];
+            /** @description The upper bound of the interval. */
+            high: components["schemas"]["SignedShare"];
+            /** @description Whether the interval includes zero. */
+            within_chance: boolean;
+        } | null;
+        /**
+         * Signed share
+         * Format: double
+         * @description A difference of fractions.
+         */
+        SignedShare: number;
+        /**
+         * Compared period
+         * @description The numbers of the period that is compared with. Null without `compare`.
+         */
+        JourneyComparison: {
+            entered_from: components["schemas"]["StoredInstant"];
+            entered_to: components["schemas"]["StoredInstant"];
+            /** @description How many customers that match the filters entered the journey in that period. */
+            enrolled: components["schemas"]["Count"];
+            /** @description The same steps as of the report. */
+            steps: components["schemas"]["JourneyReportStep"][];
+            /** @description By step, how the share of the report differs from that of this period. */
+            differences: components["schemas"]["ShareDifference"][];
+        } | null;
+        /**
+         * Group of a report
+         * @description The numbers of one group.
+         */
+        JourneyReportGroup: {
+            group: components["schemas"]["BreakdownGroup"];
+            /** @description How many customers of the group entered the journey. */
+            enrolled: components["schemas"]["Count"];
+            /** @description The same steps as of the report. */
+            steps: components["schemas"]["JourneyReportStep"][];
+            /** @description By step, how the share of the group differs from that of all other customers. */
+            differences: components["schemas"]["ShareDifference"][];
+            comparison: components["schemas"]["JourneyComparison"];
+        };
+        /**
          * Journey report
          * @description How far customers come in a journey.
          */
@@ -3098,9 +3188,35 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description The steps in order; while `recomputing`, those that the numbers are for. */
             steps: components["schemas"]["JourneyReportStep"][];
+            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            groups: components["schemas"]["JourneyReportGroup"][] | null;
+            comparison: components["schemas"]["JourneyComparison"];
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
+        };
+        /**
+         * Group of a trend
+         * @description The numbers of one group by cohort.
+         */
+        JourneyTrendGroup: {
+            group: components["schemas"]["BreakdownGroup"];
+            /** @description The same cohorts as of the trend. */
+            cohorts: {
+                enrolled: components["schemas"]["Count"];
+                /** @description How many have reached each step. */
+                reached: components["schemas"]["Count"][];
+            }[];
+        };
+        /**
+         * Group of times to a step
+         * @description How long the customers of one group take to reach a step.
+         */
+        JourneyStepTimesGroup: {
+            group: components["schemas"]["BreakdownGroup"];
+            times: components["schemas"]["StepTimes"];
+            /** @description How many customers of the group are in each of the `classes`. */
+            counts: components["schemas"]["Count"][];
         };
         /**
          * Cohort
@@ -3125,6 +3241,8 @@ export interface components {
             steps: components["schemas"]["JourneySteps"];
             /** @description The cohorts, earliest first. */
             cohorts: components["schemas"]["JourneyCohort"][];
+            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            groups: components["schemas"]["JourneyTrendGroup"][] | null;
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
@@ -3139,6 +3257,8 @@ export interface components {
             times: components["schemas"]["StepTimes"];
             /** @description The buckets of the histogram, shortest times first. */
             classes: components["schemas"]["StepTimeClass"][];
+            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            groups: components["schemas"]["JourneyStepTimesGroup"][] | null;
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
@@ -4742,7 +4862,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "view_not_found" | "view_link_not_found" | "shared_view_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "view_limit" | "view_links_off" | "view_not_shared" | "view_link_limit" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "view_not_found" | "view_link_not_found" | "shared_view_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "view_limit" | "view_links_off" | "view_not_shared" | "view_link_limit" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -5333,8 +5453,32 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one reply can have, or the time zone is unknown. */
+        /** @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down. */
         TrendConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The period to compare with is missing, or there is too much to break down. */
+        ReportConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is too much to break down. */
+        StepTimesConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5586,6 +5730,63 @@ export interface components {
          * @example P7D
          */
         Window: components["schemas"]["Duration"];
+        /**
+         * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+         *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+         *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+         *     a group of their own.
+         *
+         *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+         *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+         *     `breakdown_too_large`.
+         * @example variable:plan
+         */
+        BreakdownParameter: components["schemas"]["Breakdown"];
+        /**
+         * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+         *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+         *     Of a customer without that event nothing is set.
+         * @example last
+         */
+        TouchParameter: components["schemas"]["Touch"];
+        /**
+         * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+         *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+         *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+         * @example [
+         *       "plan:team"
+         *     ]
+         */
+        VariablesParameter: components["schemas"]["VariableFilters"];
+        /**
+         * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
+         *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
+         * @example 2
+         */
+        FirstStep: components["schemas"]["StepNumber"];
+        /**
+         * @description Look at the part of the journey up to this step, from 1. By default the last one.
+         * @example 4
+         */
+        LastStep: components["schemas"]["StepNumber"];
+        /**
+         * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
+         *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
+         *     need `entered_from` and `entered_to`. `custom` needs `compare_from` and `compare_to`. Without them the reply is
+         *     409 `compared_period_missing`.
+         * @example previous_period
+         */
+        Compare: components["schemas"]["ComparedPeriod"];
+        /**
+         * @description The start of the period to compare with, inclusive. Only for `compare=custom`.
+         * @example 2026-10-01T00:00:00Z
+         */
+        CompareFrom: components["schemas"]["Instant"];
+        /**
+         * @description The end of the period to compare with, exclusive. Only for `compare=custom`.
+         * @example 2026-11-01T00:00:00Z
+         */
+        CompareTo: components["schemas"]["Instant"];
         /**
          * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
          * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
@@ -6050,6 +6251,15 @@ export interface operations {
                  * @example 2026-11-21T00:00:00Z
                  */
                 occurred_to?: components["parameters"]["OccurredToFilter"];
+                /**
+                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
+                 *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+                 *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["schemas"]["VariableFilters"];
                 /**
                  * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
                  *     is valid only for the order in which it was returned.
@@ -7523,6 +7733,63 @@ export interface operations {
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
+                /**
+                 * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
+                 *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
+                 * @example 2
+                 */
+                first_step?: components["parameters"]["FirstStep"];
+                /**
+                 * @description Look at the part of the journey up to this step, from 1. By default the last one.
+                 * @example 4
+                 */
+                last_step?: components["parameters"]["LastStep"];
+                /**
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
+                 */
+                breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
+                /**
+                 * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
+                 *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
+                 *     need `entered_from` and `entered_to`. `custom` needs `compare_from` and `compare_to`. Without them the reply is
+                 *     409 `compared_period_missing`.
+                 * @example previous_period
+                 */
+                compare?: components["parameters"]["Compare"];
+                /**
+                 * @description The start of the period to compare with, inclusive. Only for `compare=custom`.
+                 * @example 2026-10-01T00:00:00Z
+                 */
+                compare_from?: components["parameters"]["CompareFrom"];
+                /**
+                 * @description The end of the period to compare with, exclusive. Only for `compare=custom`.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                compare_to?: components["parameters"]["CompareTo"];
             };
             header?: {
                 /**
@@ -7560,6 +7827,7 @@ export interface operations {
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ReportConflict"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7604,6 +7872,45 @@ export interface operations {
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
+                /**
+                 * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
+                 *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
+                 * @example 2
+                 */
+                first_step?: components["parameters"]["FirstStep"];
+                /**
+                 * @description Look at the part of the journey up to this step, from 1. By default the last one.
+                 * @example 4
+                 */
+                last_step?: components["parameters"]["LastStep"];
+                /**
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
+                 */
+                breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
             };
             header?: {
                 /**
@@ -7679,6 +7986,45 @@ export interface operations {
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
+                /**
+                 * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
+                 *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
+                 * @example 2
+                 */
+                first_step?: components["parameters"]["FirstStep"];
+                /**
+                 * @description Look at the part of the journey up to this step, from 1. By default the last one.
+                 * @example 4
+                 */
+                last_step?: components["parameters"]["LastStep"];
+                /**
+                 * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
+                 *     a group of their own.
+                 *
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
+                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
+                 *     `breakdown_too_large`.
+                 * @example variable:plan
+                 */
+                breakdown?: components["parameters"]["BreakdownParameter"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
             };
             header?: {
                 /**
@@ -7716,6 +8062,7 @@ export interface operations {
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["StepTimesConflict"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7771,6 +8118,33 @@ export interface operations {
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
+                /**
+                 * @description Look at the part of the journey from this step on, from 1: only customers that have reached it count as
+                 *     enrolled, and the `window` begins when they did. Without it the part begins with entry.
+                 * @example 2
+                 */
+                first_step?: components["parameters"]["FirstStep"];
+                /**
+                 * @description Look at the part of the journey up to this step, from 1. By default the last one.
+                 * @example 4
+                 */
+                last_step?: components["parameters"]["LastStep"];
+                /**
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
+                 *     Of a customer without that event nothing is set.
+                 * @example last
+                 */
+                touch?: components["parameters"]["TouchParameter"];
+                /**
+                 * @description Only customers for whom a variable of the event that `touch` chooses has a value, as `NAME:value`. The name ends
+                 *     at the first colon. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter
+                 *     can be repeated: all must match. A report or trend of too many customers gives 409 `breakdown_too_large`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["VariablesParameter"];
                 /**
                  * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
                  *     MiB, and once enough rows have been scanned.
