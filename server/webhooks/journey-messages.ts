@@ -39,7 +39,7 @@ export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions):
   const { events, cursor, isMore } = await nextEvents(webhook, webhook.journey_cursor, options)
   if (events.length === 0) return false
   const made: Made = { deliveries: [], windows: [] }
-  const groups = [...byEnrolment(webhook, events)]
+  const groups = [...byEnrolment(webhook, await eventsThatTell(webhook, events, options))]
   for (let from = 0; from < groups.length; from += AT_ONCE) {
     const some = groups.slice(from, from + AT_ONCE)
     const standings = await Promise.all(
@@ -54,6 +54,27 @@ export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions):
   }
   await write(webhook, { journey_cursor: cursor }, await withoutKnown(webhook, made, options), options)
   return isMore
+}
+
+/** Returns the events that may lead to a message: any may be someone's first in a journey, others only if they are steps. */
+async function eventsThatTell(
+  { workspace_id, types }: StoredWebhook,
+  events: readonly Event[],
+  { storage }: FanOutOptions,
+): Promise<readonly Event[]> {
+  if (types.includes('journey.entered') || types.includes('journey.dropped')) return events
+  const rows = await storage.db
+    .selectFrom('journeys')
+    .select(['journey_id', 'steps'])
+    .where('workspace_id', '=', workspace_id)
+    .where('journey_id', 'in', [...new Set(events.map(({ journey_id }) => journey_id))])
+    .execute()
+  const key = (event: Pick<Event, 'journey_id' | 'event_id'>) => `${event.journey_id} ${event.event_id}`
+  const steps = rows.flatMap(({ journey_id, steps }) =>
+    (JSON.parse(steps) as { event_id: string }[]).map(({ event_id }) => key({ journey_id, event_id })),
+  )
+  const known = new Set(steps)
+  return events.filter((event) => known.has(key(event)))
 }
 
 /** Messages, and windows that begin. */

@@ -59,4 +59,17 @@ describe('messages', () => {
       'journey.step_reached',
     ])
   })
+
+  it('tell who has reached a step without asking about other events', async ({ workspace, client }) => {
+    const receiver = await startReceiver()
+    const { journey_id } = workspace
+    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await client.createWebhook({ body: { url: receiver.url, types: ['journey.step_reached'] } })
+    const event = { journey_id, customer_id: await initialize(workspace, 'user-1') }
+    for (const event_id of ['looked_around', 'signed_up', 'looked_around'])
+      await client.createEvent({ body: { ...event, event_id } })
+    const [message] = await receiver.has(1)
+    expect(message?.data).toMatchObject({ ...event, event_id: 'signed_up', step: 1 })
+  })
 })
