@@ -40,7 +40,7 @@ const REPORT_MS = 60_000
 
 /**
  * Kills a server and the receiver of its webhook at random moments while events arrive, on each engine.
- * @throws {Error} unless every message has arrived, signed, under one `webhook-id`
+ * @throws {Error} unless every message has arrived, signed, under one `webhook-id`, and none is pending
  */
 export async function measureKilledWebhooks(
   folder: string,
@@ -164,6 +164,7 @@ async function killOn(start: StartOnEngine, { minutes }: Settings): Promise<Kill
       const { data } = await given(client.listWebhookDeliveries({ path, query: { status: 'pending' } }))
       if (data.length === 0 && compared(wanted, job.file).missing === 0) return
     }
+    throw new Error('messages are still pending or missing')
   }
 }
 
