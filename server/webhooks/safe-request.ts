@@ -73,8 +73,8 @@ const CLOSED = /^(other side )?closed$/
 export class RequestSender {
   readonly #allow: readonly Network[]
   readonly #resolve: Resolve
-  /** A client is one connection. */
-  readonly #clients = new Set<Client>()
+  /** A client is one connection, which its controller ends, also while it opens. */
+  readonly #clients = new Map<Client, AbortController>()
   /** Those that wait for another request, by origin. */
   readonly #idle = new Map<string, Client[]>()
 
@@ -117,7 +117,10 @@ export class RequestSender {
 
   /** Closes all connections; requests in flight fail. */
   close() {
-    for (const client of this.#clients) void client.destroy(new Error('The sender is closed'))
+    for (const [client, connection] of this.#clients) {
+      void client.destroy(new Error('The sender is closed'))
+      connection.abort()
+    }
     this.#idle.clear()
   }
 
@@ -140,15 +143,17 @@ export class RequestSender {
   async #newClient(protocol: string, origin: string): Promise<Client> {
     // With the first request: servers without webhooks do without its 25 MB. It takes half the time of Node's client.
     const { Client } = await import('undici')
+    const connection = new AbortController()
+    const { signal } = connection
     const client = new Client(origin, {
-      connect: { lookup: this.#checkedLookup(protocol), timeout: TIMEOUT_MS },
+      connect: { lookup: this.#checkedLookup(protocol), timeout: TIMEOUT_MS, signal },
       allowH2: false,
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    this.#clients.add(client)
+    this.#clients.set(client, connection)
     client.once('disconnect', () => this.#forget(client, origin))
     client.once('connectionError', () => this.#forget(client, origin))
     return client
@@ -156,6 +161,7 @@ export class RequestSender {
 
   #forget(client: Client, origin: string) {
     void client.destroy()
+    this.#clients.get(client)?.abort()
     this.#clients.delete(client)
     const others = this.#idle.get(origin)?.filter((other) => other !== client) ?? []
     if (others.length > 0) this.#idle.set(origin, others)
