@@ -5788,6 +5788,15 @@ export interface components {
          */
         CompareTo: components["schemas"]["Instant"];
         /**
+         * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
+         *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+         *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+         * @example [
+         *       "plan:team"
+         *     ]
+         */
+        EventVariablesParameter: components["schemas"]["VariableFilters"];
+        /**
          * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
          * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
          */
@@ -6259,7 +6268,7 @@ export interface operations {
                  *       "plan:team"
                  *     ]
                  */
-                variables?: components["schemas"]["VariableFilters"];
+                variables?: components["parameters"]["EventVariablesParameter"];
                 /**
                  * @description `newest` first, or `oldest` first; in the second order the list has no end, so a program can follow it. A cursor
                  *     is valid only for the order in which it was returned.
@@ -7107,6 +7116,15 @@ export interface operations {
     listCustomerEvents: {
         parameters: {
             query?: {
+                /**
+                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
+                 *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+                 *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+                 * @example [
+                 *       "plan:team"
+                 *     ]
+                 */
+                variables?: components["parameters"]["EventVariablesParameter"];
                 /**
                  * @description Maximum number of items. A page can be shorter, even empty, and still have a `next_cursor`: it also ends at 1
                  *     MiB, and once enough rows have been scanned.

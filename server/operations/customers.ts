@@ -1,5 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
+import { variableFilter } from '../domain/event-values.ts'
 import { instantText } from '../domain/instants.ts'
 import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
 import type { CustomerActivity } from '../storage/events/event-store.ts'
@@ -53,10 +54,17 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
   { workspaceId, path, query },
   { storage, reading },
 ) => {
+  const { variables } = query
+  const filter = variables && { variables: variables.map(variableFilter) }
   // In parallel, because under load each lookup waits equally long.
   const [customer, body] = await Promise.all([
     findCustomer(storage.db, workspaceId, path.customer_id),
-    storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt'), reading),
+    storage.events.customerEvents(
+      workspaceId,
+      path.customer_id,
+      { ...pageOf(query, 'evt'), ...filter },
+      reading,
+    ),
   ])
   if (!customer) throw customerNotFound(path.customer_id)
   return { status: 200, body }

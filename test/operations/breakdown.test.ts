@@ -301,3 +301,32 @@ describe('listEvents by variables', () => {
     expect(found).toEqual(['wanted'])
   })
 })
+
+describe('listCustomerEvents by variables', () => {
+  it('lists only events with these values, latest first, on pages of any size', async ({ workspace }) => {
+    const { client } = workspace
+    const customer_id = await does(workspace, 'user-1', [
+      ['first', 1, { plan: 'team' }],
+      ['third', 3, JSON.stringify({ plan: 'team' })],
+      ['second', 2, { plan: 'team', seats: 5 }],
+      ['other', 2, { old: { plan: 'team' } }],
+      ['none', 4],
+    ])
+    const others = Array.from({ length: 700 }, (): Did => ['other', 5, { plan: 'free' }])
+    for (const _ of [1, 2, 3]) await does(workspace, 'user-1', others)
+    for (const limit of [1, 50]) {
+      const found: string[] = []
+      let cursor: string | null = null
+      do {
+        const query = { variables: ['plan:team'], limit, ...(cursor && { cursor }) }
+        const { data } = await client.listCustomerEvents({ path: { customer_id }, query })
+        found.push(...(data?.data.map(({ event_id }) => event_id) ?? []))
+        cursor = data?.next_cursor ?? null
+      } while (cursor)
+      expect(found).toEqual(['third', 'second', 'first'])
+    }
+    const query = { variables: ['plan:team', 'seats:5'] }
+    const { data } = await client.listCustomerEvents({ path: { customer_id }, query })
+    expect(data?.data.map(({ event_id }) => event_id)).toEqual(data?.next_cursor ? [] : ['second'])
+  })
+})

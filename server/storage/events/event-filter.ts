@@ -21,4 +21,7 @@ export type EventFilter = {
   variables?: readonly VariableFilter[]
 }
 
+/** The filter of a customer's timeline. */
+export type TimelineFilter = Pick<EventFilter, 'variables'>
+
 export type CountFilter = Pick<EventFilter, 'journey_id' | 'to_ms'>

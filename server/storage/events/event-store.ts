@@ -4,7 +4,7 @@ import type { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { Reading } from '../database.ts'
 import type { EventSliceRequest, Slice, WalkBound } from '../exports/exports.ts'
-import type { CountFilter, EventFilter } from './event-filter.ts'
+import type { CountFilter, EventFilter, TimelineFilter } from './event-filter.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type EventPage = components['schemas']['EventPage']
@@ -142,7 +142,7 @@ export type EventStore = {
   customerEvents(
     workspaceId: string,
     customerId: string,
-    page: Page,
+    page: Page & TimelineFilter,
     reading: Reading,
   ): Promise<JsonBytes<EventPage>>
 

@@ -1,7 +1,7 @@
 import { firstPosition, isBefore, type Position } from '../../../domain/cursors.ts'
 import { type VariableFilter, variablesTest } from '../../../domain/event-values.ts'
 import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
-import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
+import type { CountFilter, EventFilter, TimelineFilter } from '../../events/event-filter.ts'
 import {
   END,
   type EventTexts,
@@ -277,8 +277,9 @@ export async function readTimeline(
   connection: Connection,
   workspace_id: string,
   customer_id: string,
-  page: Page,
+  page: Page & TimelineFilter,
 ): Promise<EventTexts> {
+  const { variables = [] } = page
   const customer = parsedIdentifier('cus', customer_id)
   if (customer === null) return END
   const parameters = new Parameters()
@@ -292,6 +293,11 @@ export async function readTimeline(
     conditions.push(`(at_ms, id) < (${parameters.add(ms)}, ${parameters.add(uuidOf(id))}::uuid)`)
   }
   const order = 'at_ms DESC, id DESC'
+  const early = variables.length > 0 ? await timelineEnd(connection, conditions, parameters) : undefined
+  if (early) {
+    conditions.push(`(at_ms, id) >= (${parameters.add(early.ms)}, ${parameters.add(uuidOf(early.id))}::uuid)`)
+  }
+  conditions.push(...variableConditions(variables, parameters))
   const listed = queryOf({ conditions, order, limit: parameters.add(page.limit + 1) })
   // In one statement, because under load each response waits for this thread.
   const sql = `
@@ -308,7 +314,21 @@ export async function readTimeline(
     references.customers.set(customer_id, { customer_name, client_customer_id })
   }
   const positionOf = ({ at_ms, id }: EventRow) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) })
-  return textsOf(rows, { page, references, positionOf })
+  return textsOf(rows, { page, references, positionOf, early, variables })
+}
+
+/** Returns where a page of a timeline must end whose events are scanned one by one, like `walkEnd`. */
+async function timelineEnd(
+  connection: Connection,
+  conditions: readonly string[],
+  { values }: Parameters,
+): Promise<Position | undefined> {
+  const { rows } = await connection.run<{ at_ms: number; id: string }>(
+    `SELECT at_ms, id FROM events WHERE ${conditions.join(' AND ')}
+    ORDER BY at_ms DESC, id DESC OFFSET ${VARIABLES_LOOKED_AT - 1} LIMIT 1`,
+    values,
+  )
+  return rows[0] && { ms: rows[0].at_ms, id: idOf('evt', digitsOf(rows[0].id)) }
 }
 
 /**
@@ -446,10 +466,17 @@ function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus' | 'key', id: string): st
 }
 
 /**
- * Returns the conditions of a filter; undefined if no event can match. Those by variables let more pass: stored JSON is
- * that of `JSON.stringify`, so that a field's name has one form, but it may be that of a field further inside, and
- * variables may be a text of JSON. `textsOf` decides.
+ * Returns conditions on variables that let more pass: stored JSON is that of `JSON.stringify`, so that a field's name
+ * has one form, but it may be that of a field further inside, and variables may be a text of JSON. `textsOf` decides.
  */
+function variableConditions(variables: readonly VariableFilter[], parameters: Parameters): string[] {
+  return variables.map(({ name }) => {
+    const field = parameters.add(`${JSON.stringify(name)}:`)
+    return `(strpos(custom_variables, ${field}) > 0 OR starts_with(custom_variables, '"'))`
+  })
+}
+
+/** Returns the conditions of a filter; undefined if no event can match. */
 function narrowedBy(filter: EventFilter) {
   const { id, journey_id, customer_id, event_id, key_id, occurred_from_ms, occurred_to_ms } = filter
   const { variables = [] } = filter
@@ -465,10 +492,7 @@ function narrowedBy(filter: EventFilter) {
     ...(key === undefined ? [] : [`key_id = ${parameters.add(key)}`]),
     ...(occurred_from_ms === undefined ? [] : [`events.at_ms >= ${parameters.add(occurred_from_ms)}`]),
     ...(occurred_to_ms === undefined ? [] : [`events.at_ms < ${parameters.add(occurred_to_ms)}`]),
-    ...variables.map(({ name }) => {
-      const field = parameters.add(`${JSON.stringify(name)}:`)
-      return `(strpos(custom_variables, ${field}) > 0 OR starts_with(custom_variables, '"'))`
-    }),
+    ...variableConditions(variables, parameters),
   ]
   const isByVariables = variables.length > 0
   const isNarrowed =

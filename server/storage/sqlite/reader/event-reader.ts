@@ -4,7 +4,7 @@ import { eventIdBytes, isEventId, typeIdText } from '../../../domain/identifiers
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../../domain/message-ids.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { Page } from '../../../domain/paging.ts'
-import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
+import type { CountFilter, EventFilter, TimelineFilter } from '../../events/event-filter.ts'
 import {
   END,
   type EventTexts,
@@ -20,7 +20,7 @@ import {
 } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { Connection } from '../connection.ts'
-import type { MemtableFilter, MemtableRing } from '../index/memtable.ts'
+import { type MemtableFilter, type MemtableRing, RING_EVENTS } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
 import { RunStore } from '../index/run-store.ts'
@@ -34,7 +34,7 @@ export type EventsRequest =
   | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
   /** `now_ms`: everything acknowledged by then is in the file. */
   | { list: 'oldest'; workspace_id: string; filter: EventFilter; page: Page; now_ms: number }
-  | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
+  | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page & TimelineFilter }
 
 type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
   /** See `Kept`. */
@@ -347,12 +347,18 @@ export class EventReader {
     const rows = new PageTexts(page)
     let looked = 0
     let last_ms = Number.POSITIVE_INFINITY
-    for (const { seq, at_ms } of this.#latest(customer, page)) {
+    const { variables } = page
+    const wanted = { sender: undefined, ...(variables && { hasVariables: variablesTest(variables) }) }
+    // With a filter, what is found may follow everything that the memtable has of the customer.
+    const latest = variables ? { ...page, limit: RING_EVENTS } : page
+    for (const { seq, at_ms } of this.#latest(customer, latest)) {
       // Only between two instants: a removed event has no identifier that a position could name.
       if (looked >= LOOKED_AT && at_ms < last_ms) return rows.endingEarly(firstPosition('evt', last_ms))
       looked += 1
       last_ms = at_ms
-      const row = this.#row(seq)
+      const contents = this.#contents(seq, wanted)
+      looked += contents.looked
+      const row = contents.isFound ? this.#row(seq) : undefined
       if (row && !rows.add(row, { ms: at_ms, id: row.id })) return rows.endingBehindLast()
     }
     return rows.ending()
