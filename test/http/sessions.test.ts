@@ -472,6 +472,7 @@ describe('a cross-origin request', () => {
       'findInvitation',
       'findPasswordLink',
       'findSetupLink',
+      'readSharedView',
       'resetPassword',
       'setUp',
       'signIn',
