@@ -1,7 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest'
-import type { Workspace } from '../fixtures/cairn.ts'
+import { openStorage } from '../../server/storage/open.ts'
+import { BreakdownTooLarge } from '../../server/storage/standings/variable-groups.ts'
+import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { it as base } from '../fixtures/it.ts'
 import { settled } from './settled.ts'
@@ -328,5 +330,22 @@ describe('listCustomerEvents by variables', () => {
     const query = { variables: ['plan:team', 'seats:5'] }
     const { data } = await client.listCustomerEvents({ path: { customer_id }, query })
     expect(data?.data.map(({ event_id }) => event_id)).toEqual(data?.next_cursor ? [] : ['second'])
+  })
+})
+
+describe('a breakdown that is too large', () => {
+  base('is refused with what to change, also for the times to a step', async () => {
+    const cairn = await startCairnForTest({
+      open: async (options) => {
+        const storage = await openStorage(options)
+        // The limits themselves are tested with the standings: here a report would need 65,001 customers.
+        const tooLarge = () => Promise.reject(new BreakdownTooLarge())
+        return { ...storage, standings: { ...storage.standings, histogram: tooLarge } }
+      },
+    })
+    const { client, journey_id } = await cairn.workspace()
+    const query = { step: 1, breakdown: 'variable:plan' }
+    const { error } = await client.getJourneyStepTimes({ path: { journey_id }, query })
+    expect(error).toMatchObject({ status: 409, code: 'breakdown_too_large' })
   })
 })

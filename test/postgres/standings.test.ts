@@ -130,6 +130,8 @@ async function expectExact(
     as_of_ms: asOf_ms,
     recomputing: null,
     event_ids: names,
+    groups: null,
+    comparison: null,
   })
   const newestFirst = expected.toSorted(
     (one, other) => other.entered_ms - one.entered_ms || (one.customer < other.customer ? 1 : -1),
