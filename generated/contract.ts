@@ -4205,7 +4205,7 @@ export interface components {
         };
         /**
          * Shared view
-         * @description The numbers of a view, as whoever has a link to it sees them.
+         * @description The numbers of a view, as a link to it shows them.
          */
         SharedView: {
             name: components["schemas"]["Name"];

@@ -1,5 +1,5 @@
 import { isAmong, isOfFormat, lengthOf } from './definition-values.ts'
-import { type DefinedValue, type isOfType, typesOf } from './event-definitions.ts'
+import { type DefinedType, type DefinedValue, typesOf } from './event-definitions.ts'
 
 /** Says whether a value conforms. */
 export type Fit = (value: unknown) => boolean
@@ -11,8 +11,7 @@ export type Fit = (value: unknown) => boolean
  */
 export function fitOf(defined: DefinedValue): Fit {
   const { type, enum: values } = defined
-  const isAllowed = (one: Parameters<typeof isOfType>[0]) =>
-    type === undefined || typesOf(defined).includes(one)
+  const isAllowed = (one: DefinedType) => type === undefined || typesOf(defined).includes(one)
   const fitsString = isAllowed('string') ? stringFit(defined) : NEVER
   const fitsNumber = isAllowed('number')
     ? numberFit(defined)

@@ -9,7 +9,7 @@ import { decidingStep } from './variable-groups.ts'
 /** Limit of enrolments examined for one page. */
 export const LOOKED_AT = 10_000
 
-/** So many bytes of variables count as one enrolment examined. */
+/** Bytes of variables that count as one enrolment examined. */
 const VARIABLES_BYTES = 4096
 
 /** How many entries are read at a time; other work runs in between. */
