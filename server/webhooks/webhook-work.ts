@@ -168,25 +168,37 @@ export class WebhookWork {
 
   /** Works on a webhook until nothing is left to do now. */
   async #turn(found: LeasedWebhook) {
-    const { storage, now } = this.#options
     const until_ms = performance.now() + TURN_MS
-    for (let isMore = true; isMore && !this.#closing.signal.aborted; ) {
+    const first = await this.#held(found)
+    if (!first) return
+    let isTelling = await this.#tell(first)
+    for (let isMore = true; isMore && !this.#closing.signal.aborted; isTelling = true) {
       // Others have their turn first.
       if (performance.now() > until_ms) return this.begin()
-      if (!(await this.#lease(found))) return
-      const webhook = await findWebhook(storage.db, found.workspace_id, found.webhook_id)
-      if (!webhook?.is_enabled) return
-      isMore = await this.#tell(webhook)
-      const sending = {
-        ...this.#options,
-        owner: this.#ownerOf(),
-        signal: this.#closing.signal,
-        pace: () => this.#spareTime.wait(),
-        onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
-      }
-      const isSent = await sendDue(webhook, sending)
-      isMore = (isMore && (webhook.retry_ms ?? 0) <= now()) || isSent
+      const webhook = await this.#held(found)
+      if (!webhook) return
+      // What was read before is sent while more is read.
+      const [isSent, isTold] = await both(this.#send(webhook), isTelling ? this.#tell(webhook) : false)
+      isMore = isSent || (isTold && (webhook.retry_ms ?? 0) <= this.#options.now())
     }
+  }
+
+  /** Returns a webhook as it is now; undefined if it is disabled, or another server works on it. */
+  async #held(found: LeasedWebhook): Promise<StoredWebhook | undefined> {
+    if (!(await this.#lease(found))) return undefined
+    const webhook = await findWebhook(this.#options.storage.db, found.workspace_id, found.webhook_id)
+    return webhook?.is_enabled ? webhook : undefined
+  }
+
+  /** Sends what is due. @returns whether there may be more */
+  async #send(webhook: StoredWebhook): Promise<boolean> {
+    return await sendDue(webhook, {
+      ...this.#options,
+      owner: this.#ownerOf(),
+      signal: this.#closing.signal,
+      pace: () => this.#spareTime.wait(),
+      onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
+    })
   }
 
   /** Reads what has happened. @returns whether there may be more */
@@ -275,4 +287,10 @@ export class WebhookWork {
     await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
     this.#wake = () => {}
   }
+}
+
+/** Returns both values once both are there. @throws the first error, when neither goes on any more */
+async function both<One, Other>(one: Promise<One>, other: Other | Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other])
+  return await Promise.all([one, other])
 }
