@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../generated/contract.ts'
+import { parseJsonText } from './json-text.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 
@@ -58,5 +59,5 @@ export function isSameContent(stored: EventContent, resend: EventContent & { isU
 
 function isSameJson(a: string | null, b: string | null): boolean {
   if (a === b) return true
-  return a !== null && b !== null && isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
+  return a !== null && b !== null && isDeepStrictEqual(parseJsonText(a), parseJsonText(b))
 }

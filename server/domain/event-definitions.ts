@@ -1,3 +1,4 @@
+import { parseJsonText } from './json-text.ts'
 import { pointerTo } from './pointers.ts'
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
@@ -63,7 +64,7 @@ export function typesOf({ type }: DefinedValue): readonly DefinedType[] {
 export function comparedValue(variables: object | string | null | undefined): unknown {
   if (typeof variables !== 'string') return variables ?? NO_VARIABLES
   try {
-    const parsed: unknown = JSON.parse(variables)
+    const parsed: unknown = parseJsonText(variables)
     return isOfType('object', parsed) ? parsed : variables
   } catch {
     return variables

@@ -1,4 +1,5 @@
 import { comparedValue } from './event-definitions.ts'
+import { parseJsonText } from './json-text.ts'
 
 /** A value of a variable that events can be filtered and divided by. */
 export type EventValue = string | number | boolean
@@ -75,7 +76,7 @@ function plainValue(json: string, field: string): unknown {
 }
 
 function parsedValue(json: string, name: string): unknown {
-  const variables = comparedValue(JSON.parse(json))
+  const variables = comparedValue(parseJsonText(json))
   const isObject = typeof variables === 'object' && variables !== null
   return isObject && Object.hasOwn(variables, name) ? Reflect.get(variables, name) : undefined
 }

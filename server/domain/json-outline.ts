@@ -3,6 +3,7 @@ export type Outline = {
   /** Including names. */
   strings: number
   hasEscapes: boolean
+  escapedNames: number
   /** Maximum nesting of objects and arrays. */
   levels: number
   /** Number of objects and arrays. */
@@ -35,9 +36,10 @@ class Walk {
   at = 0
   level = 0
   stringAt = 0
+  escapeAt = -1
   readonly seen = new Int32Array(2 ** (BITS - 5))
   readonly layoutAt = new Int32Array(LEVELS)
-  outline: Outline = { strings: 0, hasEscapes: false, levels: 0, containers: 0, layouts: 0 }
+  outline: Outline = { strings: 0, hasEscapes: false, escapedNames: 0, levels: 0, containers: 0, layouts: 0 }
 }
 
 /** Shared by scans that run without a pause. */
@@ -49,7 +51,7 @@ const { outline: NOTHING } = walk
  * JSON the measures are approximate.
  */
 export function outlineOf(bytes: Uint8Array): Outline {
-  Object.assign(walk, { at: 0, level: 0, stringAt: 0, outline: NOTHING })
+  Object.assign(walk, { at: 0, level: 0, stringAt: 0, escapeAt: -1, outline: NOTHING })
   if (bytes.length > SHORT_BYTES) walk.seen.fill(0)
   lookThrough(bytes, walk, bytes.length)
   return walk.outline
@@ -74,8 +76,8 @@ function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
   const countsLayouts = bytes.length > SHORT_BYTES
   const { seen, layoutAt } = walk
   // Local variables, because changing those of the walk takes longer.
-  let { at, level, stringAt } = walk
-  let { strings, hasEscapes, levels, containers, layouts } = walk.outline
+  let { at, level, stringAt, escapeAt } = walk
+  let { strings, escapedNames, levels, containers, layouts } = walk.outline
   for (; at < end; at += 1) {
     const byte = bytes[at]
     if (byte === QUOTE) {
@@ -83,7 +85,7 @@ function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
       stringAt = at
       for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
         if (bytes[at] !== BACKSLASH) continue
-        hasEscapes = true
+        escapeAt = at
         at += 1
       }
     } else if (byte === 0x7b || byte === 0x5b) {
@@ -93,7 +95,9 @@ function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
       layoutAt[level % LEVELS] = 0
     } else if (byte === 0x7d || byte === 0x5d) {
       if (level > 0) level -= 1
-    } else if (byte === 0x3a && countsLayouts) {
+    } else if (byte === 0x3a) {
+      if (escapeAt > stringAt) escapedNames += 1
+      if (!countsLayouts) continue
       const layout = hash(bytes, stringAt, at, layoutAt[level % LEVELS] ?? 0)
       layoutAt[level % LEVELS] = layout
       const slot = layout >>> (37 - BITS)
@@ -103,8 +107,9 @@ function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
       seen[slot] = bits | bit
     }
   }
-  Object.assign(walk, { at, level, stringAt })
-  walk.outline = { strings, hasEscapes, levels, containers, layouts }
+  Object.assign(walk, { at, level, stringAt, escapeAt })
+  const hasEscapes = escapeAt >= 0
+  walk.outline = { strings, hasEscapes, escapedNames, levels, containers, layouts }
 }
 
 /** FNV-1a over the bytes of a name, then mixed, so that every bit of the result depends on all bytes. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../domain/json.ts'
+import type { JsonValue } from '../domain/json-text.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { type Fault, type Problem, type ProblemCode, problems } from '../problems.ts'
 import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'

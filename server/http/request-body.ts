@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
-import { type BodyKind, type JsonValue, parseJson, parseJsonInPieces } from '../domain/json.ts'
+import { type BodyKind, parseJson, parseJsonInPieces } from '../domain/json.ts'
+import type { JsonValue } from '../domain/json-text.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import type { Sent } from '../storage/refusals/refusals.ts'

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Caller, Operation, OperationId, OperationRequest, Route } from '../contract.ts'
-import type { JsonValue } from '../domain/json.ts'
+import type { JsonValue } from '../domain/json-text.ts'
 import { networkOf } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
 import type { CallingKey } from '../storage/tables/service-keys.ts'

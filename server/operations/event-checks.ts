@@ -1,6 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import { definitionCheck, meantText } from '../domain/definition-check.ts'
 import { comparedValue, type DefinedValue } from '../domain/event-definitions.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { NameIndex } from '../domain/name-index.ts'
 import type { DefinitionRejection } from '../storage/events/event-store.ts'
 import type { CheckedDefinition, CheckedDefinitions } from '../storage/tables/event-definitions.ts'
@@ -200,6 +201,6 @@ function isAsBefore(use: DefinitionUse, value: unknown, now_ms: number): boolean
 }
 
 function checkOf(json: string): Check {
-  const variables: DefinedValue = JSON.parse(json)
+  const variables: DefinedValue = parseJsonText(json)
   return { variables, violationsOf: definitionCheck(variables) }
 }

@@ -4,6 +4,7 @@ import { earliestReceipt } from '../domain/event-content.ts'
 import { variableFilter } from '../domain/event-values.ts'
 import { instant_ms } from '../domain/instants.ts'
 import type { JsonBytes } from '../domain/json-bytes.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { pageOf } from '../domain/paging.ts'
 import type { EventFilter } from '../storage/events/event-filter.ts'
 import { definitionChanges } from '../storage/tables/workspaces.ts'
@@ -32,7 +33,7 @@ async function withWarnings(
   // Otherwise every page would read the definitions.
   const changes = await definitionChanges(storage.db, workspaceId)
   if (changes === 0) return body
-  const page: EventPage = JSON.parse(Buffer.from(body.bytes).toString())
+  const page: EventPage = parseJsonText(Buffer.from(body.bytes).toString())
   const sent = page.data.map(({ event_id, custom_variables }) => ({
     event_id,
     ...(custom_variables !== null && { custom_variables }),

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context } from '../contract.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { pageOf } from '../domain/paging.ts'
 
 type Event = components['schemas']['Event']
@@ -26,7 +27,7 @@ export async function* latestEvents(
       pageOf(query, 'evt'),
       reading,
     )
-    const { data, next_cursor }: EventPage = JSON.parse(Buffer.from(bytes).toString())
+    const { data, next_cursor }: EventPage = parseJsonText(Buffer.from(bytes).toString())
     yield* data
     left -= data.length
     cursor = next_cursor

@@ -3,6 +3,7 @@ import type { Context, Operation } from '../contract.ts'
 import { cursorText } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantOrNull, instantText } from '../domain/instants.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import type { ReadingDatabase, Transaction } from '../storage/database.ts'
@@ -165,7 +166,7 @@ export const resendWebhookDelivery: Operation<'resendWebhookDelivery'> = async (
     return { ...before, ...due }
   })
   context.webhooks.begin()
-  return { status: 200, body: deliveryBody(context, delivery, JSON.parse(message)) }
+  return { status: 200, body: deliveryBody(context, delivery, parseJsonText(message)) }
 }
 
 /** @throws {Problem} `webhook_not_found` */
@@ -224,7 +225,7 @@ async function removePending(context: Context, webhook: StoredWebhook) {
 
 /** The message of a delivery; null for an event that was told: it is stored elsewhere. */
 function messageOf({ message }: deliveries.StoredDelivery): Delivery['message'] {
-  return message === null ? null : JSON.parse(message)
+  return message === null ? null : parseJsonText(message)
 }
 
 /** What a receiver answered, for people only: a key may belong to a program that must not see it. */

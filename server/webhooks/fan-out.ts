@@ -1,6 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import { cursorPosition, cursorText } from '../domain/cursors.ts'
 import { instant_ms } from '../domain/instants.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { deliveryOf, eventDelivery, type NewDelivery, skippedDelivery } from '../domain/webhook-messages.ts'
 import type { Reading, Transaction } from '../storage/database.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
@@ -108,7 +109,7 @@ export async function nextEvents(
   for (let after = cursor; ; ) {
     const page = { limit: READ_AT_ONCE, ...(after !== null && { after: cursorPosition(after, 'evt') }) }
     const { bytes } = await storage.events.oldestEvents(workspace_id, { from_ms }, page, reading)
-    const { data, next_cursor, caught_up_to }: EventPage = JSON.parse(new TextDecoder().decode(bytes))
+    const { data, next_cursor, caught_up_to }: EventPage = parseJsonText(new TextDecoder().decode(bytes))
     after = next_cursor
     const isMore = caught_up_to === null || caught_up_to === undefined
     // Pages without events lead to the first one.

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
+import { parseJsonText } from '../domain/json-text.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
 import { Problem } from '../problems.ts'
 import type { Reading } from '../storage/database.ts'
@@ -47,7 +48,7 @@ export class Webhooks {
   async eventMessage(workspaceId: string, id: string, reading: Reading): Promise<string | undefined> {
     const { events } = this.#options.storage
     const { bytes } = await events.newestEvents(workspaceId, { id }, { limit: 1 }, reading)
-    const { data }: components['schemas']['EventPage'] = JSON.parse(new TextDecoder().decode(bytes))
+    const { data }: components['schemas']['EventPage'] = parseJsonText(new TextDecoder().decode(bytes))
     return data[0] && eventMessage(data[0])
   }
 

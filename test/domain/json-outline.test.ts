@@ -17,6 +17,7 @@ const texts = {
   'objects of many kinds': longText((index) => `{"${index % 50_000}":0}`),
   'brackets that never end': longText(() => '[[{'),
   strings: longText((index) => `"${index}\\n"`),
+  'names with escapes': longText((index) => `{"${index % 50}\\n":0}`),
 }
 
 describe('a long text that is scanned in slices', () => {

@@ -262,6 +262,16 @@ describe('I-JSON', () => {
     )
   })
 
+  it('accepts a maximum of names with an escape', async () => {
+    const escaped = (count: number) => batchOf(() => `[${Array(count).fill('{"\\n":0}').join()}]`)
+    const objects = (count: number) => `[${Array(count).fill('{"\\n":0,"\\t":0,"\\u0061":0}').join()}]`
+    expect((await createEvent(escaped(1_000).single)).status).toBe(201)
+    expect((await post('/events/batch', batchOf(() => objects(666)).batch)).status).toBe(200)
+    expect(await refusal(await post('/events/batch', batchOf(() => objects(667)).batch))).toEqual(
+      tooMany(100_000, 'names with an escape'),
+    )
+  })
+
   it('accepts a maximum of objects and arrays', async () => {
     const lists = (count: number) => `[${Array(count).fill('[]').join()}]`
     // The event, its variables and the list around the others make three levels; the body and its events make two more.

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
+import { send } from '../fixtures/requests.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -49,6 +50,23 @@ describe('createEvent', () => {
     await client.createEvent({ body: { ...event, custom_variables } })
     const listed = await client.listEvents()
     expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
+  })
+
+  it('keeps the names of variables as they were sent, whatever another workspace has sent', async ({
+    cairn,
+    event,
+    api,
+  }) => {
+    const withVariable = (name: string) => {
+      return JSON.stringify({ ...event, custom_variables: {} }).replace('{}', `{"plan":1,"${name}":2}`)
+    }
+    const { secret_key: key } = await cairn.workspace()
+    // V8 remembers the shape of an object that it has read some times.
+    for (let times = 0; times < 10; times += 1)
+      await send(cairn, 'POST /events/create', { key, body: withVariable('\\\\u') })
+    const sent = await api('POST /events/create', { body: withVariable('\\u540d\\u524d') })
+    expect(sent.status).toBe(201)
+    expect(await (await api('GET /events')).text()).toContain('{"plan":1,"名前":2}')
   })
 
   it('accepts 100 top-level variables and refuses 101', async ({ event, client }) => {

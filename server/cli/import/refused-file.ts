@@ -8,6 +8,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { parseJsonText } from '../../domain/json-text.ts'
 import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import type { RefusedLine } from './importer.ts'
@@ -71,6 +72,6 @@ function contentOf(bytes: Buffer | undefined, code: RefusedLine['code'], message
   const text = bytes.toString('utf8').replace(/^\ufeff|\r$/g, '')
   // Text that is not quite JSON would change if it were parsed and serialized again.
   if (code === 'invalid_json' || code === 'not_an_object') return text
-  const object = unwrapped(JSON.parse(text))
+  const object = unwrapped(parseJsonText(text))
   return message_id === undefined ? object : { ...Object(object), message_id }
 }

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Client, Schemas } from '../../../client/index.ts'
+import { parseJsonText } from '../../domain/json-text.ts'
 import { openPrivateFile } from '../../storage/private-file.ts'
 import { endOf } from '../export/export-file.ts'
 import { type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
@@ -167,7 +168,7 @@ export class WorkspaceImport {
     if (!existsSync(this.#tablePath)) return []
     const lines = readFileSync(this.#tablePath, 'utf8').trimEnd().split('\n')
     try {
-      return lines.map((line) => JSON.parse(line))
+      return lines.map((line) => parseJsonText(line))
     } catch {
       throw new CommandFailure(`${this.#tablePath} is not a table of identifiers`, ExitCode.conflict)
     }
@@ -187,7 +188,7 @@ export class WorkspaceImport {
 
 async function* parsedLines<Item>(input: Readable): AsyncGenerator<Item> {
   for await (const lines of readLines(input, () => {})) {
-    for (const { bytes } of lines) yield JSON.parse(String(bytes))
+    for (const { bytes } of lines) yield parseJsonText(String(bytes))
   }
 }
 

@@ -4,6 +4,7 @@ import type { AuditLog, DB } from '../../../generated/tables.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { newId } from '../../domain/identifiers.ts'
 import { instantText } from '../../domain/instants.ts'
+import { parseJsonText } from '../../domain/json-text.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
@@ -179,8 +180,8 @@ function entryOf(row: Selectable<AuditLog>): AuditEntry {
       name: row.subject_name,
     },
     address: row.address,
-    before: row.before === null ? null : JSON.parse(row.before),
-    after: row.after === null ? null : JSON.parse(row.after),
+    before: row.before === null ? null : parseJsonText(row.before),
+    after: row.after === null ? null : parseJsonText(row.after),
     request_id: row.request_id,
   }
 }

@@ -3,6 +3,7 @@ import type { components } from '../../../generated/contract.ts'
 import type { DB } from '../../../generated/tables.ts'
 import type { DefinedValue } from '../../domain/event-definitions.ts'
 import { instantText } from '../../domain/instants.ts'
+import { parseJsonText } from '../../domain/json-text.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind } from '../lists/keyset.ts'
 import { bytes, readPage } from '../lists/page-query.ts'
@@ -252,13 +253,13 @@ export async function newestRevisions(
     .limit(limit)
   if (before !== undefined) query = query.where('revision', '<', before)
   const rows = await query.execute()
-  return rows.map((row) => ({ ...row, variables: JSON.parse(row.variables) }))
+  return rows.map((row) => ({ ...row, variables: parseJsonText(row.variables) }))
 }
 
 type Row = Omit<StoredDefinition, 'variables' | 'mode'> & { variables: string; mode: string }
 
 function storedOf({ variables, mode, ...row }: Row): StoredDefinition {
-  return { ...row, mode: mode as EventDefinition['mode'], variables: JSON.parse(variables) }
+  return { ...row, mode: mode as EventDefinition['mode'], variables: parseJsonText(variables) }
 }
 
 /** A definition in the form of the contract. */
