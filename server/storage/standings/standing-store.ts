@@ -82,6 +82,8 @@ export type StandingReader = {
   times(journey: Key, generation: number, after: Key | null, limit: number): Promise<readonly TimesRow[]>
   /** The same pages with their keys. */
   pages(journey: Key, generation: number, after: Key | null, limit: number): Promise<readonly PageRow[]>
+  /** The events behind the standings. */
+  readonly history: History
   /** The `custom_variables` of events as stored, JSON; null for an event that has none, or was removed. */
   variables(events: readonly Key[]): Promise<readonly (string | null)[]>
   /**
@@ -130,6 +132,8 @@ export type History = {
     customer: Key,
     range: { from_ms: number; to_ms: number },
   ): AsyncIterable<readonly FollowedEvent[]>
+  /** Lets other work run. What is read afterwards may be newer. */
+  rest(): Promise<void>
 }
 
 /** The earliest event with a name that a customer has in a journey, within a range of `History.events`. */

@@ -38,6 +38,19 @@ export function memoryStandings(
     },
     pages: async (_journey: string, _generation: number, after: string | null, limit: number) =>
       rows.filter(({ first }) => after === null || first > after).slice(0, limit),
+    history: {
+      customersAtOnce: 3,
+      events: async function* (
+        journey: string,
+        customer: string,
+        { from_ms, to_ms }: { from_ms: number; to_ms: number },
+      ) {
+        const mine = events.filter((event) => event.customer === customer)
+        const inRange = mine.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms)
+        for (const event of inTime(inRange)) yield [{ ...event, journey }]
+      },
+      rest: async () => {},
+    },
     variables: async (wanted: readonly string[]) =>
       wanted.map((id) => events.find((event) => event.id === id)?.variables ?? null),
     pagesWith: async (_journey: string, _generation: number, customers: readonly string[]) => {

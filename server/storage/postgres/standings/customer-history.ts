@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Key } from '../../../domain/journey-standing.ts'
-import { PAGE_STANDINGS } from '../../standings/standing-page.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf } from '../connection/uuids.ts'
@@ -37,7 +36,7 @@ type Row = { ask: number; at_ms: number; id: string; name: string | null }
  * statement: a page of customers costs one round trip instead of one per customer.
  */
 export class CustomerHistory implements History {
-  readonly customersAtOnce = PAGE_STANDINGS
+  readonly customersAtOnce = READ_AT_ONCE / CHUNKS.first
   readonly #connection: Connection
   readonly #workspace: string
   #asks: Ask[] = []
@@ -66,6 +65,10 @@ export class CustomerHistory implements History {
       if (!last || chunk.length < limit) return
       from = last
     }
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate()
   }
 
   #chunk(ask: Omit<Ask, 'resolve' | 'reject'>): Promise<Chunk> {

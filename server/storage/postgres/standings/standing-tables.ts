@@ -1,6 +1,7 @@
 import type { Key } from '../../../domain/journey-standing.ts'
 import {
   type Entry,
+  type History,
   type JourneyRow,
   type JourneyState,
   type PageRow,
@@ -12,6 +13,7 @@ import {
 } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf, uuidText } from '../connection/uuids.ts'
+import { CustomerHistory } from './customer-history.ts'
 
 type StoredPage = { first_customer: string; times: Uint8Array; keys: Uint8Array }
 
@@ -30,6 +32,7 @@ export class StandingTablesReader implements StandingReader {
   readonly connection: Connection
   /** Of the workspace, as 32 digits. */
   readonly workspace: string
+  readonly history: History
   asOf_ms: number | null
   /** By journey and generation; they never change. */
   readonly #spaces = new Map<string, string>()
@@ -37,6 +40,7 @@ export class StandingTablesReader implements StandingReader {
   constructor(connection: Connection, workspace: string, asOf_ms: number | null = null) {
     this.connection = connection
     this.workspace = workspace
+    this.history = new CustomerHistory(connection, workspace)
     this.asOf_ms = asOf_ms
   }
 

@@ -18,7 +18,6 @@ import {
   NOTHING_COUNTED,
   takeSlice,
 } from './arrived-slice.ts'
-import { CustomerHistory } from './customer-history.ts'
 import { writeCustomerJourneys } from './customer-journeys.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
@@ -108,7 +107,7 @@ export class StandingsFollower {
       looked.from(states)
       const changing = this.#changing(journeys, states)
       const { onStanding, onState } = looked
-      await follow(writer, new CustomerHistory(connection, workspace), changing, {
+      await follow(writer, writer.history, changing, {
         onStanding,
         onState,
         // On connections of their own.
@@ -164,10 +163,9 @@ export class StandingsFollower {
 
   /** Computes standings for edited steps, or removes what is no longer read, for a while. */
   async rebuild(workspace: string): Promise<Followed> {
-    return await this.#withLock(workspace, async (connection, writer) => {
-      const history = new CustomerHistory(connection, workspace)
-      return (await rebuildSome(writer, history, REBUILD_MS)) ? 'more' : 'all'
-    })
+    return await this.#withLock(workspace, async (_connection, writer) =>
+      (await rebuildSome(writer, writer.history, REBUILD_MS)) ? 'more' : 'all',
+    )
   }
 
   /** Adopts the current steps of journeys. */

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type { Key } from '../../../domain/journey-standing.ts'
 import {
   type Entry,
+  type History,
   type JourneyRow,
   type JourneyState,
   type PageRow,
@@ -135,11 +136,13 @@ export type StoreReads = {
 export class StandingsReader implements StandingReader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #store: StoreReads
+  readonly history: History
   asOf_ms: number | null = null
 
-  constructor(connection: Connection, store: StoreReads) {
+  constructor(connection: Connection, store: StoreReads, history: History) {
     this.#statements = prepareReads(connection)
     this.#store = store
+    this.history = history
   }
 
   followed(): FollowedUpTo {
@@ -228,8 +231,8 @@ export class StandingsReader implements StandingReader {
 export class StandingsWriter extends StandingsReader implements StandingWriter {
   readonly #writes: ReturnType<typeof prepareWrites>
 
-  constructor(connection: Connection, store: Pick<StoreReads, 'variables'>) {
-    super(connection, { isGone: () => false, variables: (events) => store.variables(events) })
+  constructor(connection: Connection, store: Pick<StoreReads, 'variables'>, history: History) {
+    super(connection, { isGone: () => false, variables: (events) => store.variables(events) }, history)
     this.#writes = prepareWrites(connection)
   }
 

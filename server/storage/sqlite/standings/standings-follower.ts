@@ -41,8 +41,8 @@ type Open = {
   answers: StandingsAnswers
   history: CustomerHistory
   writer: StandingsWriter
-  /** For reports: sees committed standings only. */
-  reading: { connection: Connection; reader: StandingsReader }
+  /** For reports: sees committed standings only. Their events are read beside those that the follower reads. */
+  reading: { connection: Connection; store: Connection; reader: StandingsReader }
 }
 
 /** Result of one step. */
@@ -157,7 +157,7 @@ export class StandingsFollower {
     const open = this.#open
     this.#open = undefined
     this.#version = undefined
-    for (const connection of [open?.reading.connection, open?.file, open?.store]) {
+    for (const connection of [open?.reading.connection, open?.reading.store, open?.file, open?.store]) {
       try {
         connection?.close()
       } catch {
@@ -223,22 +223,28 @@ export class StandingsFollower {
     return this.#open
   }
 
+  #history(store: Connection): CustomerHistory {
+    return new CustomerHistory(store, this.#ring, () => setImmediate())
+  }
+
   #openAll(): Open {
     const store = openReadable(this.#path)
     const opened: Connection[] = [store]
     try {
       const followed = new FollowedStore(store, this.#ring)
-      const history = new CustomerHistory(store, this.#ring, () => setImmediate())
+      const history = this.#history(store)
       const path = standingsPath(this.#path)
       let file = openStandings(path)
-      let writer = new StandingsWriter(file, followed)
+      let writer = new StandingsWriter(file, followed, history)
       opened.push(file)
       if (!followed.has(writer.followed())) {
         file.close()
         file = openStandingsAnew(path)
-        writer = new StandingsWriter(file, followed)
+        writer = new StandingsWriter(file, followed, history)
         opened.push(file)
       }
+      const storeOfReports = openReadable(this.#path)
+      opened.push(storeOfReports)
       const connection = openReadable(path)
       return {
         store,
@@ -251,7 +257,8 @@ export class StandingsFollower {
         writer,
         reading: {
           connection,
-          reader: new StandingsReader(connection, followed),
+          store: storeOfReports,
+          reader: new StandingsReader(connection, followed, this.#history(storeOfReports)),
         },
       }
     } catch (error) {

@@ -3,6 +3,7 @@ import { type Kept, wholeIdText } from '../../../../server/storage/sqlite/kept-i
 import { keyOf, numberOf } from '../../../../server/storage/sqlite/standings/keys.ts'
 import { StandingsReader, standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingPage } from '../../../../server/storage/standings/standing-page.ts'
+import type { History } from '../../../../server/storage/standings/standing-store.ts'
 import { connect } from '../../../fixtures/file-store.ts'
 import { withPatience } from '../../../fixtures/patience.ts'
 import {
@@ -13,8 +14,9 @@ import {
   modelStandings,
 } from '../../../fixtures/standings/model.ts'
 
-/** Neither removals nor variables are read. */
+/** Neither removals, nor variables, nor events are read. */
 const NO_STORE = { isGone: () => false, variables: () => [] }
+const NO_EVENTS: History = { customersAtOnce: 1, events: async function* () {}, rest: async () => {} }
 
 /** Waits until the standings include everything in the store, also for edited steps. */
 export async function expectFollowed(path: string): Promise<void> {
@@ -26,7 +28,7 @@ export async function expectFollowed(path: string): Promise<void> {
   const steps = store.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck()
   const isFollowed = async () => {
     const kept = connect(standingsPath(path), { readonly: true })
-    const reader = new StandingsReader(kept, NO_STORE)
+    const reader = new StandingsReader(kept, NO_STORE, NO_EVENTS)
     const { seq, enrolment } = reader.followed()
     const journeys = reader.journeysBehind(0, 1_000_000)
     const isUpToDate = ({ journey, event_ids }: (typeof journeys)[number]) =>
@@ -63,7 +65,7 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
     .pluck()
   const event = store.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?')
   const kept = connect(standingsPath(path), { readonly: true })
-  const reader = new StandingsReader(kept, NO_STORE)
+  const reader = new StandingsReader(kept, NO_STORE, NO_EVENTS)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const found: ModelStanding[] = []
@@ -98,7 +100,7 @@ export async function keptEntries(path: string, journey_id: string) {
     .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
     .pluck()
   const kept = connect(standingsPath(path), { readonly: true })
-  const reader = new StandingsReader(kept, NO_STORE)
+  const reader = new StandingsReader(kept, NO_STORE, NO_EVENTS)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const page = { before: null, from_ms: null, limit: 1_000_000 }
