@@ -631,7 +631,8 @@ export interface paths {
          *     old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
          *     progress, and the numbers and `steps` are those from before the change.
          *
-         *     `first_step` and `last_step` choose a part of the journey, `breakdown` adds the numbers by group, and `compare`
+         *     `first_step` and `last_step` choose a part of the journey, `step_order=strict` counts only steps that
+         *     [directly followed the previous one](#tag/Reports/Strict-order), `breakdown` adds the numbers by group, and `compare`
          *     adds those of another period. [How groups and periods compare](#tag/Reports/How-groups-and-periods-compare) says
          *     when a difference is within chance.
          */
@@ -3066,7 +3067,7 @@ export interface components {
             step: components["schemas"]["StepNumber"];
             event_id: components["schemas"]["Name"];
             name: components["schemas"]["Name"];
-            /** @description How many customers have reached the step; with a window, within it. */
+            /** @description How many customers have reached the step; with a window, within it, and in the `step_order`. */
             reached: components["schemas"]["Count"];
             /** @description `reached` as a share of `enrolled`. */
             of_enrolled: components["schemas"]["Share"];
@@ -3081,8 +3082,8 @@ export interface components {
             waiting: number | null;
             /**
              * Format: int64
-             * @description How many of `not_reached` have dropped off: their window has closed. Null without a window, and for the
-             *     first step.
+             * @description How many of `not_reached` have dropped off: their window has closed, or their strict order is broken. Null
+             *     without a window, and for the first step.
              */
             dropped: number | null;
             /**
@@ -3097,6 +3098,13 @@ export interface components {
          * @description What the customers are divided into groups by.
          */
         Breakdown: string;
+        /**
+         * Order of steps
+         * @description Whether a step counts as reached if other steps occurred between it and the previous one.
+         * @default sequential
+         * @enum {string}
+         */
+        StepOrder: "sequential" | "strict";
         /**
          * Touch
          * @description Which event of a customer decides about its variables.
@@ -3290,7 +3298,7 @@ export interface components {
             entered_at: components["schemas"]["StoredInstant"];
             /**
              * Format: int32
-             * @description How many steps the customer has reached, whatever the window.
+             * @description How many steps the customer has reached in the `step_order`, whatever the window.
              */
             reached: number;
             /** @description When the customer reached each of them. */
@@ -4862,7 +4870,7 @@ export interface components {
          * @description The error, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "view_not_found" | "view_link_not_found" | "shared_view_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "view_limit" | "view_links_off" | "view_not_shared" | "view_link_limit" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "definition_not_found" | "view_not_found" | "view_link_not_found" | "shared_view_not_found" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "unknown_event" | "event_not_as_defined" | "step_not_unique" | "event_already_defined" | "invalid_definition" | "breaking_definition" | "definition_limit" | "webhook_url_not_allowed" | "dropped_after_missing" | "webhook_limit" | "encryption_key_missing" | "event_removed" | "view_limit" | "view_links_off" | "view_not_shared" | "view_link_limit" | "window_missing" | "compared_period_missing" | "breakdown_too_large" | "strict_order_too_large" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of a request. It has either a `pointer` or a `parameter`.
@@ -5453,7 +5461,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down. */
+        /**
+         * @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down
+         *     or to put in strict order.
+         */
         TrendConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5465,7 +5476,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The period to compare with is missing, or there is too much to break down. */
+        /** @description The period to compare with is missing, or there is too much to break down or to put in strict order. */
         ReportConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5477,7 +5488,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is too much to break down. */
+        /** @description There is too much to break down or to put in strict order. */
         StepTimesConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5489,8 +5500,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `standing` needs a `window`. */
-        WindowMissing: {
+        /** @description `standing` needs a `window`, or there is too much to put in strict order. */
+        JourneyCustomersConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5744,8 +5755,8 @@ export interface components {
         BreakdownParameter: components["schemas"]["Breakdown"];
         /**
          * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-         *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
-         *     Of a customer without that event nothing is set.
+         *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
+         *     and the `step_order`. Of a customer without that event nothing is set.
          * @example last
          */
         TouchParameter: components["schemas"]["Touch"];
@@ -5769,6 +5780,13 @@ export interface components {
          * @example 4
          */
         LastStep: components["schemas"]["StepNumber"];
+        /**
+         * @description `strict` counts a step as reached only if no event of the journey's other steps occurred between it and the
+         *     previous step ([Strict order](#tag/Reports/Strict-order)). `sequential`, the default, lets other steps occur in
+         *     between. A strict order of too many events gives 409 `strict_order_too_large`.
+         * @example strict
+         */
+        StepOrderParameter: components["schemas"]["StepOrder"];
         /**
          * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
          *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
@@ -7763,6 +7781,13 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
+                 * @description `strict` counts a step as reached only if no event of the journey's other steps occurred between it and the
+                 *     previous step ([Strict order](#tag/Reports/Strict-order)). `sequential`, the default, lets other steps occur in
+                 *     between. A strict order of too many events gives 409 `strict_order_too_large`.
+                 * @example strict
+                 */
+                step_order?: components["parameters"]["StepOrderParameter"];
+                /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
                  *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
@@ -7776,8 +7801,8 @@ export interface operations {
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
-                 *     Of a customer without that event nothing is set.
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
+                 *     and the `step_order`. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -7902,6 +7927,13 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
+                 * @description `strict` counts a step as reached only if no event of the journey's other steps occurred between it and the
+                 *     previous step ([Strict order](#tag/Reports/Strict-order)). `sequential`, the default, lets other steps occur in
+                 *     between. A strict order of too many events gives 409 `strict_order_too_large`.
+                 * @example strict
+                 */
+                step_order?: components["parameters"]["StepOrderParameter"];
+                /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
                  *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
@@ -7915,8 +7947,8 @@ export interface operations {
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
-                 *     Of a customer without that event nothing is set.
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
+                 *     and the `step_order`. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8016,6 +8048,13 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
+                 * @description `strict` counts a step as reached only if no event of the journey's other steps occurred between it and the
+                 *     previous step ([Strict order](#tag/Reports/Strict-order)). `sequential`, the default, lets other steps occur in
+                 *     between. A strict order of too many events gives 409 `strict_order_too_large`.
+                 * @example strict
+                 */
+                step_order?: components["parameters"]["StepOrderParameter"];
+                /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
                  *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
@@ -8029,8 +8068,8 @@ export interface operations {
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
-                 *     Of a customer without that event nothing is set.
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
+                 *     and the `step_order`. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8104,7 +8143,8 @@ export interface operations {
                 not_reached?: components["schemas"]["StepNumber"];
                 /**
                  * @description Only customers that have reached the first step and not the last one (or that of `not_reached`), and whose
-                 *     window is still open (`waiting`) or closed (`dropped`).
+                 *     window is still open (`waiting`) or closed (`dropped`). In strict order those whose order is broken have
+                 *     dropped off too.
                  * @example dropped
                  */
                 standing?: "waiting" | "dropped";
@@ -8148,9 +8188,16 @@ export interface operations {
                  */
                 last_step?: components["parameters"]["LastStep"];
                 /**
+                 * @description `strict` counts a step as reached only if no event of the journey's other steps occurred between it and the
+                 *     previous step ([Strict order](#tag/Reports/Strict-order)). `sequential`, the default, lets other steps occur in
+                 *     between. A strict order of too many events gives 409 `strict_order_too_large`.
+                 * @example strict
+                 */
+                step_order?: components["parameters"]["StepOrderParameter"];
+                /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window.
-                 *     Of a customer without that event nothing is set.
+                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
+                 *     and the `step_order`. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8212,7 +8259,7 @@ export interface operations {
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["WindowMissing"];
+            409: components["responses"]["JourneyCustomersConflict"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

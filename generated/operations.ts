@@ -292,7 +292,8 @@ export const operationPaths = {
    * old. When the steps of a journey change, everything is recomputed: until that is done, `recomputing` shows the
    * progress, and the numbers and `steps` are those from before the change.
    *
-   * `first_step` and `last_step` choose a part of the journey, `breakdown` adds the numbers by group, and `compare`
+   * `first_step` and `last_step` choose a part of the journey, `step_order=strict` counts only steps that
+   * [directly followed the previous one](#tag/Reports/Strict-order), `breakdown` adds the numbers by group, and `compare`
    * adds those of another period. [How groups and periods compare](#tag/Reports/How-groups-and-periods-compare) says
    * when a difference is within chance.
    */

@@ -299,6 +299,11 @@ export const problems = {
     title: 'There is too much to break down',
     detail: 'Ask for a shorter period, or for a variable with fewer values.',
   },
+  strict_order_too_large: {
+    status: 409,
+    title: 'There are too many events to put in strict order',
+    detail: 'Ask for a shorter period, a window or a smaller part of the journey.',
+  },
   compared_period_missing: {
     status: 409,
     title: 'There is no period to compare with',

@@ -23,6 +23,7 @@ import type {
   StepNumbers,
   Touch,
 } from '../storage/standings/standings.ts'
+import { StrictOrderTooLarge } from '../storage/standings/strict-order.ts'
 import { BreakdownTooLarge } from '../storage/standings/variable-groups.ts'
 import { customersWith, findCustomer } from '../storage/tables/customers.ts'
 import { findJourney, journeysWith } from '../storage/tables/journeys.ts'
@@ -37,6 +38,7 @@ type FilterQuery = {
   window?: string
   first_step?: number
   last_step?: number
+  step_order?: Schemas['StepOrder']
   touch?: Schemas['Touch']
   variables?: string[]
 }
@@ -156,7 +158,9 @@ export const listJourneyCustomers: Operation<'listJourneyCustomers'> = async (re
     ...(out_of_order !== undefined && { out_of_order }),
   }
   const page = pageOf(query, 'cus')
-  const found = await storage.standings.customers(workspaceId, path.journey_id, filter, page, reading)
+  const found = await unlessTooLarge(
+    storage.standings.customers(workspaceId, path.journey_id, filter, page, reading),
+  )
   if (!found) throw new Problem('journey_not_found')
   const ids = found.rows.map(({ customer_id }) => customer_id)
   const customers = await customersWith(storage.lists(reading), workspaceId, ids)
@@ -229,6 +233,7 @@ async function namedStandings(
 
 function filterOf(query: FilterQuery): StandingFilter {
   const { entered_from, entered_to, customer_type, window, first_step, last_step, touch, variables } = query
+  const { step_order } = query
   return {
     ...(entered_from !== undefined && { entered_from_ms: instant_ms(entered_from) }),
     ...(entered_to !== undefined && { entered_to_ms: instant_ms(entered_to) }),
@@ -236,6 +241,7 @@ function filterOf(query: FilterQuery): StandingFilter {
     ...(window !== undefined && { window_ms: duration_ms(window) }),
     ...(first_step !== undefined && { first_step }),
     ...(last_step !== undefined && { last_step }),
+    ...(step_order !== undefined && { step_order }),
     ...(touch !== undefined && { touch: touchOf(touch) }),
     ...(variables !== undefined && { variables: variables.map(variableFilter) }),
   }
@@ -257,12 +263,13 @@ function breakdownOf(text: Schemas['Breakdown']): Breakdown {
   return { by: 'variable', name: text.slice('variable:'.length) }
 }
 
-/** Waits for what is read for a report. @throws {Problem} `breakdown_too_large` */
+/** Waits for what is read for a report. @throws {Problem} `breakdown_too_large`, `strict_order_too_large` */
 async function unlessTooLarge<Numbers>(reading: Promise<Numbers>): Promise<Numbers> {
   try {
     return await reading
   } catch (error) {
     if (error instanceof BreakdownTooLarge) throw new Problem('breakdown_too_large')
+    if (error instanceof StrictOrderTooLarge) throw new Problem('strict_order_too_large')
     throw error
   }
 }

@@ -24,6 +24,7 @@ const QUERIES = {
   last: '?breakdown=variable:seats&touch=last',
   compared: '?breakdown=variable:seats&compare=previous_year',
   filtered: '?variables=seats:5',
+  strict: '?step_order=strict',
 } as const
 type ReportKind = keyof typeof QUERIES
 const KINDS = Object.keys(QUERIES) as ReportKind[]

@@ -379,7 +379,7 @@ const elsewhere = {
   'inner-causes.test.ts': ['rate_limited', 'too_many_attempts', 'internal_error', 'storage_unavailable'],
   'test/operations/workspace-making.test.ts': ['operators_only'],
   'test/operations/webhooks.test.ts': ['encryption_key_missing'],
-  'test/storage/standings/journey-reports.test.ts': ['breakdown_too_large'],
+  'test/storage/standings/journey-reports.test.ts': ['breakdown_too_large', 'strict_order_too_large'],
   'test/durability': ['overloaded', 'storage_full', 'shutting_down'],
 }
 

@@ -9,12 +9,19 @@ import type {
   StandingFilter,
 } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
+import type { BrokenOrders } from './strict-order.ts'
 
 /** The numbers counted in a walk over a journey's pages, and the time from which some of them change. */
 export type Counted<Numbers> = { numbers: Numbers; holdsUntil_ms: number }
 
-/** How many steps a journey has, and up to which time its events are counted. */
-export type CountOptions = { steps: number; asOf_ms: number }
+export type CountOptions = {
+  /** How many steps the journey has. */
+  steps: number
+  /** Up to which time its events are counted. */
+  asOf_ms: number
+  /** Which enrolments have broken the strict order; omitted unless the order is strict. */
+  broken?: BrokenOrders
+}
 
 /**
  * Limit of steps, over all groups, whose times are counted in one walk: 43 kB each. More groups take further walks.
@@ -49,9 +56,9 @@ async function countPeriod(
   walk: PageWalk,
   filter: StandingFilter,
   groups: Groups,
-  { steps, asOf_ms }: CountOptions,
+  { steps, asOf_ms, broken }: CountOptions,
 ): Promise<Counted<PartNumbers[]>> {
-  const part = new JourneyPart(filter, steps)
+  const part = new JourneyPart(filter, steps, broken)
   const entry = new EntryTest(filter, part)
   const atOnce = Math.max(1, Math.floor(STEPS_AT_ONCE / Math.max(part.steps, 1)))
   const numbers: PartNumbers[] = []
@@ -155,7 +162,7 @@ class ReportCount {
 
   #countWaiting(page: TimesReader, reached: number) {
     const end_ms = this.#part.begin_ms(page) + this.#window_ms
-    if (this.#asOf_ms > end_ms) return
+    if (this.#asOf_ms > end_ms || this.#part.isBroken(page, reached)) return
     this.#waiting[reached] = (this.#waiting[reached] as number) + 1
     if (end_ms < this.holdsUntil_ms) this.holdsUntil_ms = end_ms
   }

@@ -2,7 +2,8 @@ import { areSameSteps, type Key } from '../../domain/journey-standing.ts'
 import { type Groups, groupsOf } from './breakdown.ts'
 import { type Counted, type CountOptions, countReport } from './journey-report.ts'
 import { countCohorts } from './journey-trend.ts'
-import { PageWalk } from './page-walk.ts'
+import { JourneyPart, PageWalk } from './page-walk.ts'
+import { stepNumbers } from './rebuild.ts'
 import type { JourneyState, StandingReader } from './standing-store.ts'
 import type {
   BrokenDown,
@@ -13,11 +14,15 @@ import type {
   JourneyTimes,
   StandingsState,
 } from './standings.ts'
+import { type BrokenOrders, brokenOrders } from './strict-order.ts'
 import { countTimes } from './time-ranges.ts'
 import { variableGroups } from './variable-groups.ts'
 
 /** Limit of cached answers, one per journey and filter. */
 const KEPT_ANSWERS = 64
+
+/** How long events are read for a report: the deadline of a list, less the time to count and to wait. */
+const READING_MS = 3_500
 
 /** A journey with its current configuration. */
 export type AskedJourney = { journey: Key; event_ids: readonly string[] }
@@ -92,6 +97,7 @@ export class JourneyReports {
   ): Promise<{ state: StandingsState; numbers: Numbers }> {
     const journey = (await reader.journey(asked.journey)) ?? { ...noStandings, event_ids: asked.event_ids }
     const { generation, version, event_ids } = journey
+    const isStrict = question.filter.step_order === 'strict'
     const asOf_ms = reader.asOf_ms ?? Number.NEGATIVE_INFINITY
     const key = JSON.stringify([
       question.kind,
@@ -106,11 +112,15 @@ export class JourneyReports {
     this.#kept.delete(key)
     if (!counted || counted.holdsUntil_ms < asOf_ms) {
       const walk = new PageWalk(reader, { journey: asked.journey, generation, signal })
+      const until_ms = performance.now() + READING_MS
+      const from = { journey: asked.journey, generation, event_ids, until_ms, signal }
+      const broken = isStrict ? await brokenOrdersFor(reader, { ...from, asOf_ms }, question) : undefined
+      const groups = await groupsFor(reader, from, question)
       const steps = event_ids.length
-      const groups = await groupsFor(reader, { journey: asked.journey, generation, steps, signal }, question)
-      counted = await question.count(walk, groups, { steps, asOf_ms })
+      counted = await question.count(walk, groups, { steps, asOf_ms, ...(broken && { broken }) })
     }
-    this.#kept.set(key, counted)
+    // An event between two steps changes the strict order, but no standing, and so no version.
+    if (!isStrict) this.#kept.set(key, counted)
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= KEPT_ANSWERS) break
       this.#kept.delete(oldest)
@@ -119,10 +129,40 @@ export class JourneyReports {
   }
 }
 
+/** What is read for a question besides the times of pages. */
+type ReadFrom = {
+  journey: Key
+  generation: number
+  event_ids: readonly string[]
+  until_ms: number
+  signal: AbortSignal
+}
+
+/** @throws {StrictOrderTooLarge} @throws the reason of the signal */
+async function brokenOrdersFor(
+  reader: StandingReader,
+  from: ReadFrom & { asOf_ms: number },
+  { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
+): Promise<BrokenOrders> {
+  const { event_ids } = from
+  const part = new JourneyPart(filter, event_ids.length)
+  const { window_ms } = filter
+  const asked = {
+    ...from,
+    steps: stepNumbers(event_ids),
+    part,
+    window_ms,
+    endsWithWindow: true,
+    filter,
+    periods,
+  }
+  return await brokenOrders(reader, asked)
+}
+
 /** @throws {BreakdownTooLarge} @throws the reason of the signal */
 async function groupsFor(
   reader: StandingReader,
-  from: { journey: Key; generation: number; steps: number; signal: AbortSignal },
+  from: ReadFrom,
   { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
 ): Promise<Groups> {
   const { breakdown, variables = [] } = filter
@@ -133,7 +173,8 @@ async function groupsFor(
     ...(entered_from_ms !== undefined && { entered_from_ms }),
     ...(entered_to_ms !== undefined && { entered_to_ms }),
   }))
-  return await variableGroups(reader, { ...from, filter, periods: asked, name }, undivided)
+  const steps = from.event_ids.length
+  return await variableGroups(reader, { ...from, steps, filter, periods: asked, name }, undivided)
 }
 
 /** The state of a journey that nobody has entered. */

@@ -12,9 +12,9 @@ export async function countCohorts(
   walk: PageWalk,
   filter: BrokenDown & { starts_ms: readonly number[] },
   groups: Groups,
-  { steps, asOf_ms }: CountOptions,
+  { steps, asOf_ms, broken }: CountOptions,
 ): Promise<Counted<Pick<JourneyCohorts, 'cohorts' | 'groups'>>> {
-  const part = new JourneyPart(filter, steps)
+  const part = new JourneyPart(filter, steps, broken)
   const entry = new EntryTest(filter, part)
   const whole = new CohortCount(filter, part, asOf_ms)
   const counts = groups.groups.map(() => new CohortCount(filter, part, asOf_ms))
@@ -69,7 +69,7 @@ class CohortCount {
     const reached = this.#part.reachedWithin(page, window_ms)
     const index = this.#cohort * (this.#steps + 1) + reached
     this.#reached[index] = (this.#reached[index] as number) + 1
-    if (reached === 0 || reached === this.#steps) return
+    if (reached === 0 || reached === this.#steps || this.#part.isBroken(page, reached)) return
     const end_ms = this.#part.begin_ms(page) + window_ms
     if (this.#asOf_ms > end_ms || end_ms >= (this.#waitingUntil_ms[this.#cohort] as number)) return
     this.#waitingUntil_ms[this.#cohort] = end_ms

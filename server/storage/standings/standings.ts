@@ -4,6 +4,7 @@ import type { Page, PageRows } from '../../domain/paging.ts'
 import type { Reading } from '../database.ts'
 
 type CustomerType = components['schemas']['CustomerType']
+type StepOrder = components['schemas']['StepOrder']
 type BreakdownGroup = components['schemas']['BreakdownGroup']
 
 /** A time span; the end is exclusive. */
@@ -21,6 +22,8 @@ export type StandingFilter = EntryPeriod & {
   first_step?: number
   /** The part ends with this step, from 1. */
   last_step?: number
+  /** Whether other steps may occur between two steps of the part; they may by default. */
+  step_order?: StepOrder
   /** What the variables of the event must be that `touch` chooses. */
   variables?: readonly VariableFilter[]
   touch?: Touch
@@ -145,6 +148,7 @@ export type CustomerJourney = EnrolmentStanding & StandingsState & { journey_id:
  *
  * @throws {Unavailable} from every method if too many requests wait, or the answer takes longer than some seconds
  * @throws {BreakdownTooLarge} if the variables of events would take longer to read than that
+ * @throws {StrictOrderTooLarge} if the events for a strict order would
  */
 export type Standings = {
   report(
@@ -171,8 +175,8 @@ export type Standings = {
   ): Promise<JourneyTimes | undefined>
 
   /**
-   * By (`entered_ms`, `customer_id`), newest first. A page ends after a fixed number of enrolments examined; the next
-   * page starts after `next`.
+   * By (`entered_ms`, `customer_id`), newest first. A page ends after a fixed number of enrolments examined, or for a
+   * strict order after a second; the next page starts after `next`.
    */
   customers(
     workspaceId: string,

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import type { Failure } from '../unavailable.ts'
 import type { StandingsQuery } from './standings-query.ts'
+import { StrictOrderTooLarge } from './strict-order.ts'
 import type { StandingsReply, StandingsRequest } from './thread-standings.ts'
 import { BreakdownTooLarge } from './variable-groups.ts'
 
@@ -32,7 +33,8 @@ export function answerRequests<Other = never>({ answer, failureOf, close }: Answ
     try {
       say({ kind: 'answer', number, answer: await answer(query, cancelling.signal, now_ms) })
     } catch (error) {
-      if (error instanceof BreakdownTooLarge) say({ kind: 'tooLarge', number })
+      if (error instanceof BreakdownTooLarge) say({ kind: 'tooLarge', number, what: 'breakdown' })
+      else if (error instanceof StrictOrderTooLarge) say({ kind: 'tooLarge', number, what: 'strictOrder' })
       else say({ kind: 'refused', number, failure: failureOf(error) })
     } finally {
       current.delete(number)

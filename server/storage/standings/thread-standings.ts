@@ -4,6 +4,7 @@ import type { ListReads } from '../storage.ts'
 import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
 import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
+import { StrictOrderTooLarge } from './strict-order.ts'
 import { BreakdownTooLarge } from './variable-groups.ts'
 
 /** Messages to the thread. @typeParam Other engine-specific queries */
@@ -19,8 +20,8 @@ export type StandingsReply =
   | { kind: 'opened' }
   | { kind: 'answer'; number: number; answer: unknown }
   | { kind: 'refused'; number: number; failure: Failure }
-  /** See `BreakdownTooLarge`. */
-  | { kind: 'tooLarge'; number: number }
+  /** See `BreakdownTooLarge` and `StrictOrderTooLarge`. */
+  | { kind: 'tooLarge'; number: number; what: 'breakdown' | 'strictOrder' }
   /** Following failed and will be retried. */
   | { kind: 'failed'; failure: Failure }
   | { kind: 'connections'; connections: number }
@@ -155,7 +156,8 @@ export class ThreadStandings<Other = never> implements Standings {
       const asking = this.#asking.get(reply.number)
       this.#asking.delete(reply.number)
       if (reply.kind === 'answer') asking?.resolve(reply.answer)
-      else if (reply.kind === 'tooLarge') asking?.reject(new BreakdownTooLarge())
+      else if (reply.kind === 'tooLarge')
+        asking?.reject(reply.what === 'breakdown' ? new BreakdownTooLarge() : new StrictOrderTooLarge())
       else asking?.reject(errorOf(reply.failure))
     }
   }

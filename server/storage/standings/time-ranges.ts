@@ -32,10 +32,10 @@ export async function countTimes(
   walk: PageWalk,
   filter: BrokenDown & { step: number },
   groups: Groups,
-  { steps }: Pick<CountOptions, 'steps'>,
+  { steps, broken }: Pick<CountOptions, 'steps' | 'broken'>,
 ): Promise<Pick<JourneyTimes, 'times' | 'ranges' | 'groups'>> {
   const step = filter.step - 1
-  const part = new JourneyPart(filter, steps)
+  const part = new JourneyPart(filter, steps, broken)
   const entry = new EntryTest(filter, part)
   const window_ms = filter.window_ms ?? Number.POSITIVE_INFINITY
   const each = (take: (time_ms: number, group: number) => void) => (page: TimesReader) => {

@@ -8,19 +8,13 @@ import {
 } from '../../domain/event-values.ts'
 import type { Key } from '../../domain/journey-standing.ts'
 import type { Groups } from './breakdown.ts'
-import { EntryTest, JourneyPart } from './page-walk.ts'
+import { entryTests, JourneyPart, keyedPages } from './page-walk.ts'
 import type { PageRow, StandingReader } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 import type { BrokenDown, EntryPeriod, Touch } from './standings.ts'
 
 /** The variables of events take too long to read, or have too many values. */
 export class BreakdownTooLarge extends Error {}
-
-/** How long variables are read: the deadline of a list, less the time to count and to wait. */
-const READING_MS = 3_500
-
-/** How many pages are read at a time. */
-const READ_PAGES = 256
 
 /**
  * How many events are read at a time before other work runs: as many as have about this many bytes of variables, which
@@ -51,6 +45,8 @@ type Asked = {
   periods: readonly EntryPeriod[]
   /** The variable that they are divided by. */
   name: string | undefined
+  /** When to give up, by `performance.now()`. */
+  until_ms: number
   signal: AbortSignal
 }
 
@@ -67,9 +63,8 @@ export async function variableGroups(
   asked: Asked,
   undivided: Groups,
 ): Promise<Groups> {
-  const { filter, name, signal } = asked
+  const { filter, name, until_ms, signal } = asked
   const labelling = new Labelling(name, filter.variables ?? [])
-  const until_ms = performance.now() + READING_MS
   let size = SLICE_EVENTS.first
   for await (const enrolments of enrolmentsByPages(reader, asked)) {
     for (let from = 0; from < enrolments.length; ) {
@@ -103,18 +98,11 @@ type Enrolment = {
 }
 
 /** Yields the enrolments of some pages that are in any of the periods. */
-async function* enrolmentsByPages(
-  reader: StandingReader,
-  { journey, generation, steps, filter, periods }: Asked,
-): AsyncGenerator<Enrolment[]> {
-  const part = new JourneyPart(filter, steps)
-  const { customer_type } = filter
-  const tests = periods.map(
-    (period) => new EntryTest({ ...period, ...(customer_type !== undefined && { customer_type }) }, part),
-  )
+async function* enrolmentsByPages(reader: StandingReader, asked: Asked): AsyncGenerator<Enrolment[]> {
+  const { steps, filter, periods } = asked
+  const tests = entryTests(filter, periods, new JourneyPart(filter, steps))
   const times = new TimesReader()
-  for (let after: Key | null = null; ; ) {
-    const rows: readonly PageRow[] = await reader.pages(journey, generation, after, READ_PAGES)
+  for await (const rows of keyedPages(reader, asked)) {
     const enrolments: Enrolment[] = []
     for (const row of rows) {
       times.open(row.times)
@@ -129,8 +117,6 @@ async function* enrolmentsByPages(
       }
     }
     yield enrolments
-    after = rows.at(-1)?.first ?? null
-    if (rows.length < READ_PAGES) return
   }
 }
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Standing } from '../../../server/domain/journey-standing.ts'
+import { outOfOrder, type Standing } from '../../../server/domain/journey-standing.ts'
 import {
   customerStanding,
   journeyCustomers,
@@ -16,8 +16,8 @@ import {
   type ModelStanding,
   modelEntered,
   modelIsOpen,
+  modelOrdered,
   modelReaches,
-  modelStandings,
 } from '../../fixtures/standings/model.ts'
 import { casesToTry } from '../../fixtures/thoroughness.ts'
 import { memoryStandings } from './memory-standings.ts'
@@ -40,6 +40,7 @@ const filters: fc.Arbitrary<CustomerFilter> = fc.record(
     out_of_order: steps,
     first_step: steps,
     last_step: steps,
+    step_order: fc.constantFrom('sequential' as const, 'strict' as const),
   },
   { requiredKeys: [], noNullPrototype: true },
 )
@@ -91,11 +92,13 @@ describe('the customers of a journey', () => {
       fc.asyncProperty(asked, async ([journey, filter, asOf_ms, limit]) => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
         const { found } = await walk(reader, filter, limit)
-        const expected = expectedCustomers(modelStandings(journey, NAMES), filter, asOf_ms)
+        const expected = expectedCustomers(modelOrdered(journey, NAMES, filter), filter, asOf_ms)
         expect(found.map(({ customer }) => customer)).toEqual(expected.map(({ customer }) => customer))
         for (const [index, { customer, standing }] of found.entries()) {
-          const { customer_type, entered_ms, reached } = expected[index] ?? {}
+          const { customer_type, entered_ms, reached, out_of_order } = expected[index] ?? {}
           expect(standing).toMatchObject({ customer_type, entered_ms, reached })
+          expect(outOfOrder(standing).map((step) => step + 1)).toEqual(out_of_order)
+          if (filter.step_order === 'strict') continue
           expect(await customerStanding(reader, { ...JOURNEY, customer })).toEqual(standing)
         }
       }),

@@ -1,10 +1,11 @@
 // engines: none (opens no store)
 
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
+import { StrictOrderTooLarge } from '../../../server/storage/standings/strict-order.ts'
 import { BreakdownTooLarge } from '../../../server/storage/standings/variable-groups.ts'
 import { instants, journeys, key, plans } from '../../fixtures/standings/arbitraries.ts'
 import {
@@ -12,6 +13,7 @@ import {
   modelEntered,
   modelGroups,
   modelIsOpen,
+  modelOrdered,
   modelReaches,
   modelReport,
   modelStandings,
@@ -35,6 +37,7 @@ const filters: fc.Arbitrary<StandingFilter> = fc.record(
     window_ms: fc.oneof(fc.nat(8), fc.nat(1e15)),
     first_step: fc.integer({ min: 1, max: 5 }),
     last_step: fc.integer({ min: 1, max: 5 }),
+    step_order: fc.constantFrom('sequential' as const, 'strict' as const),
   },
   { requiredKeys: [], noNullPrototype: true },
 )
@@ -63,7 +66,7 @@ describe('a report of a journey', () => {
       fc.asyncProperty(asked, async ([journey, filter, asOf_ms]) => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
         const report = await new JourneyReports().report(reader, JOURNEY, filter, signal)
-        const expected = modelReport(modelStandings(journey, NAMES), NAMES, filter, asOf_ms)
+        const expected = modelReport(modelOrdered(journey, NAMES, filter), NAMES, filter, asOf_ms)
         const state = { as_of_ms: asOf_ms, recomputing: null, event_ids: NAMES }
         expect(report).toEqual({ ...expected, ...state, groups: null, comparison: null })
       }),
@@ -79,7 +82,7 @@ describe('a report of a journey', () => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
         const query = { ...filter, compared, breakdown: { by: 'customer_type' } } as const
         const { groups, comparison } = await new JourneyReports().report(reader, JOURNEY, query, signal)
-        const standings = modelStandings(journey, NAMES)
+        const standings = modelOrdered(journey, NAMES, filter)
         const numbersOf = (some: typeof standings) => {
           const other = modelReport(some, NAMES, { ...filter, ...compared }, asOf_ms)
           return { ...modelReport(some, NAMES, filter, asOf_ms), comparison: other }
@@ -114,9 +117,11 @@ describe('a report of a journey', () => {
           ...(touch !== undefined && { touch }),
           ...(value !== undefined && { variables: [{ name: 'plan', value }] }),
         }
+        const whole = new Map(modelStandings(journey, NAMES).map((one) => [one.customer, one]))
+        // Whatever the order: the event of the last step is that of the last one in any order.
         const planOf = (standing: ModelStanding) =>
-          modelValue(standing, journey.events, { name: 'plan', touch })
-        const standings = modelStandings(journey, NAMES).filter(
+          modelValue(whole.get(standing.customer) ?? standing, journey.events, { name: 'plan', touch })
+        const standings = modelOrdered(journey, NAMES, filter).filter(
           (standing) => value === undefined || String(planOf(standing)) === value,
         )
         const reports = new JourneyReports()
@@ -237,6 +242,41 @@ describe('a report of a journey', () => {
     const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
     await expect(new JourneyReports().report(reader, JOURNEY, {}, gone.signal)).rejects.toThrow('gone')
   })
+
+  it('in strict order is read anew each time, because no standing changes with an event in between', async () => {
+    const enrolments = [{ customer: key(1), customer_type: 'account' as const, at_ms: 0 }]
+    const events = ['one', 'two', 'three'].map((name, index) => {
+      return { customer: key(1), name, at_ms: 10 * (index + 1), id: key(index + 1) }
+    })
+    const reports = new JourneyReports()
+    const reached = async (late: readonly { name: string; at_ms: number }[]) => {
+      const all = [...events, ...late.map((event) => ({ ...event, customer: key(1), id: key(9) }))]
+      const reader = memoryStandings({ enrolments, events: all }, NAMES, 99)
+      const { steps } = await reports.report(reader, JOURNEY, { step_order: 'strict' }, signal)
+      return steps.map(({ reached }) => reached)
+    }
+    expect(await reached([])).toEqual([1, 1, 1, 0])
+    expect(await reached([{ name: 'one', at_ms: 25 }])).toEqual([1, 1, 0, 0])
+    expect(await reached([{ name: 'two', at_ms: 25 }])).toEqual([1, 1, 1, 0])
+  })
+
+  it('in strict order is refused if the events take too long to read', async () => {
+    const enrolments = [{ customer: key(1), customer_type: 'account' as const, at_ms: 0 }]
+    const events = ['one', 'two'].map((name, index) => {
+      return { customer: key(1), name, at_ms: 10 * (index + 1), id: key(index + 1) }
+    })
+    const reader = memoryStandings({ enrolments, events }, NAMES, 99)
+    const now = vi.spyOn(performance, 'now')
+    onTestFinished(() => now.mockRestore())
+    reader.history.events = async function* () {
+      now.mockReturnValue(Number.MAX_VALUE)
+      yield []
+    }
+    const query = { step_order: 'strict' } as const
+    await expect(new JourneyReports().report(reader, JOURNEY, query, signal)).rejects.toThrow(
+      StrictOrderTooLarge,
+    )
+  })
 })
 
 describe('a trend of a journey', () => {
@@ -250,7 +290,7 @@ describe('a trend of a journey', () => {
         const reader = memoryStandings(journey, NAMES, asOf_ms)
         const query = { ...filter, starts_ms, breakdown: { by: 'customer_type' } } as const
         const trend = await new JourneyReports().trend(reader, JOURNEY, query, signal)
-        const entered = modelEntered(modelStandings(journey, NAMES), filter)
+        const entered = modelEntered(modelOrdered(journey, NAMES, filter), filter)
         const { window_ms, first_step } = filter
         const steps = modelSteps(NAMES, filter)
         const cohortsOf = (some: typeof entered) =>
