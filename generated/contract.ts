@@ -4280,6 +4280,29 @@ export interface components {
              *     gives 409 `time_zone_unknown`.
              */
             time_zone?: string;
+            /** @description Look at the part of the journey from this step on, as in `getJourneyReport`. */
+            first_step?: components["schemas"]["StepNumber"];
+            /** @description Look at the part of the journey up to this step. */
+            last_step?: components["schemas"]["StepNumber"];
+            /**
+             * @description Also count by group. The values of the groups are shown by links to the view, too: choose a variable whose
+             *     values everybody may see who has the link.
+             */
+            breakdown?: components["schemas"]["Breakdown"];
+            /** @description Which event of a customer decides in `breakdown` and `variables`. */
+            touch?: components["schemas"]["Touch"];
+            /** @description Only customers for whom these variables have these values. */
+            variables?: components["schemas"]["VariableFilters"];
+            /**
+             * @description Also count another period, in the report alone. `previous_period` and `previous_year` need `last_days` or
+             *     `entered_from`, and `custom` needs `compare_from` and `compare_to`; otherwise 409
+             *     `compared_period_missing`. A period without an end is compared up to the end of today.
+             */
+            compare?: components["schemas"]["ComparedPeriod"];
+            /** @description The start of the period to compare with, inclusive. Only for `custom`. */
+            compare_from?: components["schemas"]["Instant"];
+            /** @description The end of the period to compare with, exclusive. Only for `custom`. */
+            compare_to?: components["schemas"]["Instant"];
         };
         /**
          * View
@@ -5401,7 +5424,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There are too many views, or the time zone is unknown. */
+        /** @description There are too many views, the time zone is unknown, or the period to compare with is missing. */
         ViewRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5449,7 +5472,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The view is about a trend over more periods than one reply can have. */
+        /** @description The view is about a trend over more periods than one reply can have, or there is too much to break down. */
         SharedViewTooLong: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

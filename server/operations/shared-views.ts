@@ -47,7 +47,8 @@ async function numbersOf(link: LinkedView, context: Context): Promise<SharedView
   const { chart, by, step = 1, time_zone } = query
   const filter = filterOf(query, context.now())
   const request = { workspaceId, path: { journey_id }, body: undefined }
-  const report = await getJourneyReport({ ...request, query: filter }, context)
+  const compared = { ...filter, ...comparisonOf(query, context.now()) }
+  const report = await getJourneyReport({ ...request, query: compared }, context)
   const shared: SharedView = {
     name,
     journey_name,
@@ -69,9 +70,10 @@ async function numbersOf(link: LinkedView, context: Context): Promise<SharedView
   return shared
 }
 
-/** The filters of the reports that a view shows at an instant. */
+/** The filters and groups of the reports that a view shows at an instant. */
 function filterOf(query: ViewQuery, now_ms: number) {
   const { last_days, entered_from, entered_to, customer_type, window, time_zone: zone = 'UTC' } = query
+  const { first_step, last_step, breakdown, touch, variables } = query
   const isRange = entered_from !== undefined || entered_to !== undefined
   const first_ms =
     last_days === undefined || isRange
@@ -83,6 +85,24 @@ function filterOf(query: ViewQuery, now_ms: number) {
     ...(entered_to !== undefined && { entered_to }),
     ...(customer_type && { customer_type }),
     ...(window !== undefined && { window }),
+    ...(first_step !== undefined && { first_step }),
+    ...(last_step !== undefined && { last_step }),
+    ...(breakdown !== undefined && { breakdown }),
+    ...(touch !== undefined && { touch }),
+    ...(variables !== undefined && { variables }),
+  }
+}
+
+/** What the report of a view is compared with. A period without an end is compared up to the end of today. */
+function comparisonOf(query: ViewQuery, now_ms: number) {
+  const { compare, compare_from, compare_to, entered_to, time_zone: zone = 'UTC' } = query
+  if (compare === undefined) return {}
+  const tomorrow_ms = periodsBefore(now_ms, -1, { unit: 'day', zone })
+  return {
+    compare,
+    ...(compare_from !== undefined && { compare_from }),
+    ...(compare_to !== undefined && { compare_to }),
+    ...(entered_to === undefined && compare !== 'custom' && { entered_to: instantText(tomorrow_ms) }),
   }
 }
 

@@ -116,9 +116,18 @@ async function assertRoom(db: Transaction, view: StoredView) {
   if ((await countViews(db, view)) >= VIEWS) throw new Problem('view_limit')
 }
 
-/** @throws {Problem} `time_zone_unknown` */
-function assertQuery({ time_zone }: ViewQuery) {
-  if (time_zone !== undefined) assertTimeZone(time_zone)
+/** @throws {Problem} `time_zone_unknown`, `compared_period_missing` */
+function assertQuery(query: ViewQuery) {
+  if (query.time_zone !== undefined) assertTimeZone(query.time_zone)
+  if (!hasComparedPeriod(query)) throw new Problem('compared_period_missing')
+}
+
+/** Whether a view says which period its report is compared with, if with any. */
+function hasComparedPeriod({ compare, compare_from, compare_to, last_days, ...query }: ViewQuery): boolean {
+  if (compare === undefined) return true
+  if (compare === 'custom') return compare_from !== undefined && compare_to !== undefined
+  const counts = query.entered_to === undefined && last_days !== undefined
+  return query.entered_from !== undefined || counts
 }
 
 function viewBody({ view_id, name, journey_id, query, ...view }: StoredView): View {

@@ -84,7 +84,11 @@ const requestCauses: Record<string, Cause> = {
     return { body: JSON.stringify({ ...name, variables: { type: 'string' } }) }
   },
   window_missing: async () => ({ query: '?standing=waiting' }),
-  compared_period_missing: async () => ({ query: '?compare=previous_period' }),
+  compared_period_missing: async (operation, _caller, place) => {
+    const compare = 'previous_period'
+    if (!operation.body) return { query: `?compare=${compare}` }
+    return await viewWith({ compare }, operation, place)
+  },
   too_many_periods: async ({ operationId }, _caller, place) => {
     const entered_from = '2000-01-01T00:00:00Z'
     if (operationId === 'readSharedView') {
@@ -96,9 +100,7 @@ const requestCauses: Record<string, Cause> = {
   time_zone_unknown: async (operation, _caller, place) => {
     const time_zone = 'Atlantis/Main_Square'
     if (!operation.body) return { query: `?time_zone=${time_zone}` }
-    const names = await namesFor(place, operation)
-    const given = operation.operationId === 'createView' ? ownView(names.journey_id ?? '') : {}
-    return { names, body: JSON.stringify({ ...given, query: { time_zone } }) }
+    return await viewWith({ time_zone }, operation, place)
   },
   own_view_by_key: async () => ({ body: JSON.stringify(ownView(UNKNOWN)) }),
   body_too_large: tooLarge,
@@ -386,6 +388,13 @@ const elsewhere = {
 /** A view that nobody but a person can save. */
 function ownView(journey_id: string) {
   return { name: 'Renewal', journey_id, query: {}, visibility: 'own' }
+}
+
+/** Saves or changes a view so that it has this query. */
+async function viewWith(query: object, operation: ContractOperation, place: Place): Promise<Change> {
+  const names = await namesFor(place, operation)
+  const given = operation.operationId === 'createView' ? ownView(names.journey_id ?? '') : {}
+  return { names, body: JSON.stringify({ ...given, query }) }
 }
 
 async function nothingIsKnown(operation: ContractOperation): Promise<Change> {

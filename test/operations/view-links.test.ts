@@ -60,10 +60,14 @@ async function read(token: string, headers = guest) {
 
 const codeOf = async (reply: Promise<{ error?: { code: string } | undefined }>) => (await reply).error?.code
 
-async function enter(name: string, events: string[]) {
+type Sent = { custom_variables?: Record<string, unknown>; occurred_at?: string }
+
+async function enter(name: string, events: string[], sent: Sent = {}) {
   const { client, journey_id } = workspace
   const customer_id = await initialize(workspace, name)
-  for (const event_id of events) await client.createEvent({ body: { journey_id, customer_id, event_id } })
+  for (const event_id of events) {
+    await client.createEvent({ body: { journey_id, customer_id, event_id, ...sent } })
+  }
   return customer_id
 }
 
@@ -102,6 +106,52 @@ describe('a link to a view', () => {
     expect((await read(token)).data?.name).toBe('Teams')
     await owner.client().updateView({ path: view, body: { name: 'Accounts', query: { last_days: 7 } } })
     expect((await read(token)).data).toMatchObject({ name: 'Accounts', query: { last_days: 7 } })
+  })
+
+  it('shows the same part, groups, filters and comparison as the report', async () => {
+    const before = { occurred_at: new Date(START_MS - 10 * DAY_MS).toISOString() }
+    const sent = [
+      ['team-1', ['signed_up', 'plan_chosen'], { custom_variables: { plan: 'team', region: 'eu' } }],
+      ['free-1', ['signed_up'], { custom_variables: { plan: 'free', region: 'eu' } }],
+      ['free-2', ['signed_up'], { custom_variables: { plan: 'free', region: 'eu' }, ...before }],
+      ['elsewhere', ['signed_up'], { custom_variables: { plan: 'team', region: 'us' } }],
+      ['not-started', [], {}],
+    ] satisfies [string, string[], Sent][]
+    for (const [name, events, given] of sent) await enter(name, events, given)
+    const shared = {
+      first_step: 1,
+      last_step: 2,
+      breakdown: 'variable:plan',
+      touch: 'first',
+      variables: ['region:eu'],
+    }
+    const compare = 'previous_period'
+    const query = { ...shared, last_days: 7, compare } satisfies Schemas['ViewQuery']
+    const { token } = await linkTo(await save({ ...query, chart: 'trend', by: 'day' }))
+    const times = await linkTo(await save({ ...query, chart: 'step_times', step: 2 }))
+    const today_ms = START_MS - (START_MS % DAY_MS)
+    const { client, journey_id } = workspace
+    const entered = {
+      entered_from: new Date(today_ms - 6 * DAY_MS).toISOString(),
+      entered_to: new Date(today_ms + DAY_MS).toISOString(),
+    }
+    const report = async () => {
+      const query = { ...shared, ...entered, compare } as const
+      return (await client.getJourneyReport({ path: { journey_id }, query })).data
+    }
+    await expect.poll(async () => (await report())?.comparison?.enrolled).toBe(1)
+    await expect.poll(async () => (await report())?.enrolled).toBe(2)
+    const { as_of: _, ...expected } = (await report()) ?? {}
+    const { data } = await read(token)
+    expect(data?.report).toMatchObject(expected)
+    expect(data?.report.groups?.map(({ group, steps }) => [group.value, steps.at(-1)?.reached])).toEqual([
+      ['free', 0],
+      ['team', 1],
+    ])
+    expect(data?.trend?.groups?.map(({ group }) => group.value)).toEqual(['free', 'team'])
+    expect((await read(times.token)).data?.step_times?.groups).toMatchObject([
+      { group: { value: 'team' }, times: { n: 1 } },
+    ])
   })
 
   it('counts the days of a view in its own time zone', async () => {

@@ -42,7 +42,15 @@ describe('a view', () => {
     measure: 'of_previous',
     step: 2,
     time_zone: 'Europe/Berlin',
-  } as const
+    first_step: 2,
+    last_step: 4,
+    breakdown: 'variable:plan',
+    touch: 'last',
+    variables: ['seats:5', 'region:eu: west'],
+    compare: 'custom',
+    compare_from: '2026-10-01T00:00:00Z',
+    compare_to: '2026-11-01T00:00:00Z',
+  } satisfies Schemas['ViewQuery']
 
   it('is returned as it was saved, until it is changed or removed', async ({ workspace, client }) => {
     const { code: _, ...saved } = await save(client, workspace, { query })
@@ -78,12 +86,32 @@ describe('a view', () => {
     ['a field that does not exist', { last_days: 7, broken_down_by: 'plan' }, 'invalid_request'],
     ['no days', { last_days: 0 }, 'invalid_request'],
     ['a window of a month', { window: 'P1M' }, 'invalid_request'],
-  ] as const)('is refused with %s', async ([, query, code], { workspace, client }) => {
-    const saved = await save(client, workspace)
-    expect((await save(client, workspace, { query })).code).toBe(code)
-    expect(await codeOf(client.updateView({ path: saved, body: { query } }))).toBe(code)
-    expect(await names(client)).toEqual(['Teams'])
-  })
+    ['a breakdown by something else', { breakdown: 'customer_name' }, 'invalid_request'],
+    ['a touch that is no step', { touch: '0' }, 'invalid_request'],
+    ['a filter without a value', { variables: ['plan'] }, 'invalid_request'],
+    ['six filters', { variables: ['a:1', 'b:1', 'c:1', 'd:1', 'e:1', 'f:1'] }, 'invalid_request'],
+    ['the step before the first', { first_step: 0 }, 'invalid_request'],
+    ['another comparison', { compare: 'next_period' }, 'invalid_request'],
+    ['a period before none', { compare: 'previous_period' }, 'compared_period_missing'],
+    [
+      'a period before one without a start',
+      { compare: 'previous_year', last_days: 7, entered_to: '2026-11-01T00:00:00Z' },
+      'compared_period_missing',
+    ],
+    [
+      'half a period to compare with',
+      { compare: 'custom', compare_from: '2026-10-01T00:00:00Z' },
+      'compared_period_missing',
+    ],
+  ] as [string, Schemas['ViewQuery'], string][])(
+    'is refused with %s',
+    async ([, query, code], { workspace, client }) => {
+      const saved = await save(client, workspace)
+      expect((await save(client, workspace, { query })).code).toBe(code)
+      expect(await codeOf(client.updateView({ path: saved, body: { query } }))).toBe(code)
+      expect(await names(client)).toEqual(['Teams'])
+    },
+  )
 })
 
 describe('an own view', () => {
