@@ -95,6 +95,20 @@ const views = {
   priority: 1,
 }
 
+/** Chunks for JSON, and for lists that arrow keys move in, for the same reason. */
+const json = {
+  name: 'json',
+  test: /admin\/parts\/json\//,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+const arrowKeys = {
+  name: 'arrow-keys',
+  test: /admin\/parts\/lists\/arrow-keys\./,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
   root: import.meta.dirname,
@@ -110,7 +124,11 @@ export default defineConfig({
     rolldownOptions: {
       // Every file of Mantine begins with 'use client', which has no meaning here.
       checks: { moduleLevelDirective: false },
-      output: { codeSplitting: { groups: [choices, forms, checks, instants, views, shared] } },
+      output: {
+        codeSplitting: {
+          groups: [arrowKeys, choices, forms, checks, instants, json, views, shared],
+        },
+      },
     },
   },
   server: {
