@@ -82,7 +82,7 @@ const checks = {
 }
 const instants = {
   name: 'instants',
-  test: /admin\/parts\/instants\/(instant-input|typed-instant)\./,
+  test: /admin\/parts\/(instants\/(instant-input|typed-instant)|filters\/instant-field)\./,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -91,6 +91,14 @@ const instants = {
 const views = {
   name: 'views',
   test: /admin\/views\/(?!views-button\.|view\.|shared\.|view-links\.)/,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
+/** A chunk for what reports compare and how it is chosen, for the same reason. */
+const comparisons = {
+  name: 'comparisons',
+  test: /admin\/reports\/(breakdown-fields|compare-fields|difference|finding|funnel-lines|group-|observed-variables|part-fields|period-text|points-text|report-(comparisons?|groups)\.|touch-field|variable-fields)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -126,7 +134,7 @@ export default defineConfig({
       checks: { moduleLevelDirective: false },
       output: {
         codeSplitting: {
-          groups: [arrowKeys, choices, forms, checks, instants, json, views, shared],
+          groups: [arrowKeys, choices, forms, checks, comparisons, instants, json, views, shared],
         },
       },
     },

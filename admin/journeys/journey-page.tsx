@@ -20,7 +20,10 @@ const pages = [
 ] as const
 
 /** Parameters kept when switching between the pages of a journey: the filters shared by its report and its customers. */
-const kept = ['last', 'entered_from', 'entered_to', 'customer_type', 'window']
+const kept = [
+  ...['last', 'entered_from', 'entered_to', 'customer_type', 'window'],
+  ...['first_step', 'last_step', 'touch', 'variables'],
+]
 
 /** A page of the journey in the address: its name, tabs for its pages, and the content. */
 export function JourneyPage({

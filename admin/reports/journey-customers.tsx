@@ -20,8 +20,10 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { RecomputingAlert } from './recomputing-alert.tsx'
-import { ReportFilterLine, type ReportQuery, reportReaders, useReportFilters } from './report-filters.tsx'
+import { ReportFilterLine } from './report-filter-line.tsx'
+import { type ReportQuery, useReportFilters } from './report-filters.ts'
 import { useReport, useReportsKey } from './report-query.ts'
+import { reportListReaders, reportReaders } from './report-readers.ts'
 
 /** Customers by their progress in a journey, the newest entry first. Each number of the report links to such a list. */
 export function JourneyCustomersScreen() {
@@ -46,20 +48,25 @@ const standingNames = { waiting: 'in progress', dropped: 'dropped off' }
 
 type Steps = readonly { step: number; name: string }[]
 
-function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journey'] }) {
+function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
+  const { journey_id } = journey
   const cairn = useCairn()
-  const ofReport = useReportFilters()
+  const ofReport = useReportFilters(journey.steps.length)
   // The steps that the numbers refer to; they differ from the journey's steps while the report is recalculated.
-  const report = useReport(journey_id, ofReport.query)
+  const { first_step: _, last_step: __, ...ofWhole } = ofReport.query
+  const report = useReport(journey_id, ofWhole)
   const steps = report.data?.steps ?? []
   const step = stepNumber(report.data ? steps.length : stepLimit)
-  const filters = useFilters({
-    ...reportReaders,
-    reached: step,
-    not_reached: step,
-    standing: oneOf(['waiting', 'dropped']),
-    out_of_order: step,
-  })
+  const filters = useFilters(
+    {
+      ...reportReaders(journey.steps.length),
+      reached: step,
+      not_reached: step,
+      standing: oneOf(['waiting', 'dropped']),
+      out_of_order: step,
+    },
+    reportListReaders,
+  )
   const { values, set } = filters
   const { reached, not_reached, out_of_order, standing } = values
   const query: CustomersQuery = {
@@ -96,6 +103,7 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
     <>
       <ReportFilterLine
         label="Filter customers"
+        steps={journey.steps}
         filters={filters}
         chips={[
           ...chip('reached', stepName),

@@ -10,10 +10,12 @@ import type { Output } from '../parts/output/output.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ViewsButton } from '../views/views-button.tsx'
+import { ComparisonButtons, comparisonChips } from './comparison-line.tsx'
 import { CountingRule } from './counting-rule.tsx'
-import { ReportFilterLine, useReportFilters } from './report-filters.tsx'
+import { ReportFilterLine } from './report-filter-line.tsx'
+import { isComparisonOpen, useReportFilters } from './report-filters.ts'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
-import { ReportTable } from './report-table.tsx'
+import { isLaterPart, ReportTable } from './report-table.tsx'
 
 // Shown briefly after the steps were edited.
 const RecomputingAlert = lazy(() =>
@@ -34,6 +36,11 @@ const MistakenNames = lazy(() =>
 // Only if customers skipped steps.
 const OutOfOrder = lazy(() => import('./out-of-order.tsx').then((module) => ({ default: module.OutOfOrder })))
 
+// Only if asked for.
+const ReportComparisons = lazy(() =>
+  import('./report-comparisons.tsx').then((module) => ({ default: module.ReportComparisons })),
+)
+
 // Below the table, loaded after it.
 const ReportCharts = lazy(() =>
   import('./report-charts.tsx').then((module) => ({ default: module.ReportCharts })),
@@ -45,14 +52,14 @@ export function JourneyScreen() {
 }
 
 function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
-  const filters = useReportFilters()
+  const filters = useReportFilters(journey.steps.length)
   const {
     data: report,
     error,
     isPending,
     isPlaceholderData,
     refetch,
-  } = useReport(journey.journey_id, filters.query)
+  } = useReport(journey.journey_id, filters.reportQuery)
   useChartsAsNewAs(report)
 
   if (isPending) return <Loading lines={8} />
@@ -70,11 +77,20 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
       {(!report || report.enrolled > 0 || isFiltered) && (
         <ReportFilterLine
           label="Filter the report"
+          steps={journey.steps}
           filters={filters}
+          chips={comparisonChips(filters)}
+          more={<ComparisonButtons filters={filters} steps={journey.steps} />}
           end={<ViewsButton journey_id={journey.journey_id} />}
         />
       )}
       <ProblemAlert error={error} onRetry={() => refetch()} />
+      {isComparisonOpen(filters.values) && (
+        <Text size="sm" role="status">
+          Choose {filters.values.compare === 'custom' ? 'the period to compare with' : 'a period'}, with its
+          start{filters.values.compare === 'custom' && ' and end'}, to compare.
+        </Text>
+      )}
       {report && (
         <>
           {report.recomputing && (
@@ -94,6 +110,16 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
               aria-busy={isPlaceholderData}
               style={{ opacity: isPlaceholderData ? 0.6 : 1, overflowWrap: 'anywhere' }}
             >
+              {(report.groups || report.comparison) && (
+                <Suspense fallback={<Loading lines={8} />}>
+                  <ReportComparisons
+                    report={report}
+                    breakdown={filters.values.breakdown}
+                    hasWindow={filters.values.window !== ''}
+                    isOutdated={isPlaceholderData}
+                  />
+                </Suspense>
+              )}
               <Stack component="section" gap="sm" aria-labelledby="steps-heading">
                 <Group justify="space-between">
                   <Title order={2} size="h4" id="steps-heading">
@@ -102,6 +128,9 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                   <OutputMenu output={() => outputOf(journey.name, report)} />
                 </Group>
                 <Summary report={report} />
+                {report.steps.length === 0 && (
+                  <Text>No step is in this part of the journey: its last step is before its first one.</Text>
+                )}
                 {report.steps.some(isUnreached) && (
                   <Suspense>
                     <MistakenNames journey_id={report.journey_id} steps={report.steps.filter(isUnreached)} />
@@ -122,7 +151,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                 )}
               </Stack>
               <Suspense fallback={<Loading lines={8} />}>
-                <ReportCharts report={report} query={filters.query} />
+                <ReportCharts report={report} query={filters.chartQuery} />
               </Suspense>
             </Stack>
           )}
@@ -158,10 +187,19 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
   if (!last) return null
   const [worst, before] = worstLoss(steps)
   const candidates = before ? before.reached : enrolled
+  const [first] = steps
   return (
     <Text>
-      Of {countOf(enrolled, 'customer')} who entered, {countText(last.reached)} ({shareText(last.of_enrolled)}
-      ) reached the last step, “<bdi>{last.name}</bdi>”.{' '}
+      Of {countOf(enrolled, 'customer')} who{' '}
+      {isLaterPart(steps) ? (
+        <>
+          reached “<bdi>{first?.name}</bdi>”
+        </>
+      ) : (
+        'entered'
+      )}
+      , {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
+      <bdi>{last.name}</bdi>”.{' '}
       {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
       {worst && lostAt(worst) > 0 && (
         <>
@@ -195,5 +233,5 @@ function worstLoss(
   const [worst] = steps.toSorted(
     (one, other) => lostAt(other) - lostAt(one) || (one.of_previous ?? 1) - (other.of_previous ?? 1),
   )
-  return [worst, worst && steps[worst.step - 2]]
+  return [worst, worst && steps[steps.indexOf(worst) - 1]]
 }

@@ -1,27 +1,39 @@
 import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure, Lines } from '../parts/charts/chart-figure.tsx'
 import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
 import { oneOf, stepNumber } from '../parts/filters/filter-readers.ts'
 import { useFilters } from '../parts/filters/filters.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
-import { dayText, monthText } from '../parts/instants/instant-text.ts'
 import { viewerTimeZone } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
-import type { ReportQuery } from './report-filters.tsx'
+import {
+  type By,
+  type Cohort,
+  cellText,
+  cohortText,
+  type Figure,
+  inPeriod,
+  isSettled,
+  type Measure,
+  measured,
+  perPeriod,
+  sinceFirstEntry,
+  type Trend,
+  timesTo,
+  wholeOf,
+} from './cohorts.ts'
+import type { ChartQuery } from './report-filters.ts'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
 
-type By = 'day' | 'week' | 'month'
-type Periods = { by: By; time_zone: string }
-type Trend = Schemas['JourneyTrend'] & Periods
-type Cohort = Schemas['JourneyCohort']
-type Measure = 'of_enrolled' | 'of_previous' | 'count'
+// Only with a breakdown.
+const GroupTrend = lazy(() => import('./group-trend.tsx').then((module) => ({ default: module.GroupTrend })))
 
 /** With fewer customers a day than this, the shares of single days are mostly noise: the chart then starts with weeks. */
 const leastPerDay = 30
@@ -32,13 +44,13 @@ export function JourneyTrendSection({
   query,
 }: {
   report: Schemas['JourneyReport']
-  query: ReportQuery
+  query: ChartQuery
 }) {
   const cairn = useCairn()
   const { values, set } = useFilters({
     by: oneOf(['day', 'week', 'month']),
     measure: oneOf(measures.map(({ value }) => value)),
-    line: stepNumber(counted.length),
+    line: stepNumber(counted.at(-1)?.step ?? 0),
   })
   const measure = values.measure || 'of_enrolled'
   const zone = viewerTimeZone()
@@ -79,7 +91,10 @@ export function JourneyTrendSection({
   })
   const by = values.by || trend.data?.by || 'week'
   const steps = trend.data?.steps ?? []
-  const line = steps.length < limitSeries ? 0 : Number(values.line) || steps.length
+  // A part of the journey may begin at a later step.
+  const before = (counted[0]?.step ?? 1) - 1
+  const chosen = steps[Number(values.line) - before - 1] ? Number(values.line) - before : steps.length
+  const line = steps.length < limitSeries && query.breakdown === undefined ? 0 : chosen
 
   return (
     <Stack component="section" gap="sm" aria-labelledby="trend-heading">
@@ -106,11 +121,11 @@ export function JourneyTrendSection({
         {line > 0 && (
           <NativeSelect
             aria-label="Step"
-            value={String(line)}
+            value={String(before + line)}
             onChange={(change) => set('line', change.currentTarget.value)}
             data={steps.map(({ name }, index) => ({
-              value: String(index + 1),
-              label: `${index + 1}. ${name}`,
+              value: String(before + index + 1),
+              label: `${before + index + 1}. ${name}`,
             }))}
           />
         )}
@@ -118,17 +133,28 @@ export function JourneyTrendSection({
       <ProblemAlert error={trend.error} onRetry={() => trend.refetch()} />
       {trend.isPending && <Loading lines={5} />}
       {trend.data && !trend.error && (
-        <TrendFigure
+        <AnyTrend
           trend={sinceFirstEntry(trend.data)}
           measure={measure}
           line={line}
           takes_ms={query.window ? undefined : timesTo(counted)}
+          breakdown={trend.isPlaceholderData ? undefined : query.breakdown}
         />
       )}
       <Text size="xs" c="dimmed">
         Cohorts by when customers entered the journey. {daysText(zone, trend.data?.time_zone ?? zone)}
       </Text>
     </Stack>
+  )
+}
+
+/** A trend as a chart: of one step by group with a breakdown, otherwise of all steps. */
+export function AnyTrend({ breakdown, ...figure }: Figure & { breakdown: string | undefined }) {
+  if (!figure.trend.groups || breakdown === undefined) return <TrendFigure {...figure} />
+  return (
+    <Suspense fallback={<Loading lines={5} />}>
+      <GroupTrend {...figure} breakdown={breakdown} />
+    </Suspense>
   )
 }
 
@@ -139,57 +165,15 @@ function daysText(zone: string | undefined, used: string | undefined): string {
   return `Days are in your time zone, ${zone}.`
 }
 
+/** What a trend can show. */
 const measures: { value: Measure; label: string }[] = [
   { value: 'of_enrolled', label: '% of entered' },
   { value: 'of_previous', label: '% of previous step' },
   { value: 'count', label: 'Number of customers' },
 ]
 
-/** Without the empty cohorts at the beginning, before the first customer entered. */
-export function sinceFirstEntry(trend: Trend): Trend {
-  const first = trend.cohorts.findIndex(({ enrolled }) => enrolled > 0)
-  return { ...trend, cohorts: trend.cohorts.slice(Math.max(first, 0)) }
-}
-
-/** Customers per cohort on average, since the first one entered. */
-function perPeriod(trend: Trend): number {
-  const { cohorts } = sinceFirstEntry(trend)
-  return cohorts.reduce((sum, { enrolled }) => sum + enrolled, 0) / Math.max(cohorts.length, 1)
-}
-
-/**
- * How long customers may take from entering the journey to each step: the sum of the 90th percentiles of the times between
- * the steps.
- */
-export function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
-  let sum_ms = 0
-  return steps.map(({ times: { p90_ms } }) => {
-    sum_ms += p90_ms ?? 0
-    return sum_ms
-  })
-}
-
-type Figure = {
-  trend: Trend
-  measure: Measure
-  /** The only step that is drawn, from 1; 0 for all. */
-  line: number
-  /** How long customers may take to each step; undefined if there is a conversion window. */
-  takes_ms: readonly number[] | undefined
-}
-
-/**
- * Whether a cohort's number of customers who reached a step is comparable with an earlier cohort's: with a conversion window,
- * all windows are over; without one, 90% of those who will reach the step have had the time to.
- */
-function isSettled({ complete, ends_at }: Cohort, step: number, { trend, takes_ms }: Figure): boolean {
-  if (!complete || !takes_ms) return complete
-  const asOf_ms = trend.as_of === null ? Date.now() : Date.parse(trend.as_of)
-  return Date.parse(ends_at) + (takes_ms[step - 1] ?? 0) <= asOf_ms
-}
-
 /** A trend as a chart. */
-export function TrendFigure(figure: Figure) {
+function TrendFigure(figure: Figure) {
   const {
     trend: { steps, cohorts, by, time_zone },
     measure,
@@ -206,7 +190,7 @@ export function TrendFigure(figure: Figure) {
     })),
   ]
   const points = cohorts.map((cohort) => ({
-    label: periodText(cohort, { by, time_zone }),
+    label: cohortText(cohort, { by, time_zone }),
     open: [
       ...(cohort.complete ? [] : ['enrolled']),
       ...shown.filter((step) => !isSettled(cohort, step, figure)).map((step) => `step_${step}`),
@@ -233,7 +217,7 @@ export function TrendFigure(figure: Figure) {
       rows={cohorts.toReversed().map((cohort) => ({
         key: cohort.starts_at,
         cells: [
-          periodText(cohort, { by, time_zone }),
+          cohortText(cohort, { by, time_zone }),
           countText(cohort.enrolled),
           ...steps.map((_, index) => cellText(cohort, index + 1, measure)),
           isSettled(cohort, line || steps.length, figure) ? 'yes' : 'not yet',
@@ -293,39 +277,6 @@ function sentenceOf(figure: Figure): string {
   ]
     .filter(Boolean)
     .join(' ')
-}
-
-function measured(cohort: Cohort, step: number, measure: Measure): number | null {
-  const count = cohort.reached[step - 1] ?? 0
-  if (measure === 'count') return count
-  const whole = wholeOf(cohort, step, measure)
-  return whole === 0 ? null : count / whole
-}
-
-/** The denominator of a measure for a step. */
-function wholeOf({ enrolled, reached }: Cohort, step: number, measure: Measure): number {
-  return measure === 'of_previous' && step > 1 ? (reached[step - 2] ?? 0) : enrolled
-}
-
-/** A count, with its share if the measure is a share. */
-function cellText(cohort: Cohort, step: number, measure: Measure): string {
-  const count = countText(cohort.reached[step - 1] ?? 0)
-  const value = measured(cohort, step, measure)
-  if (measure === 'count') return count
-  return value === null ? count : `${count} (${shareText(value)})`
-}
-
-function periodText({ starts_at }: Cohort, { by, time_zone }: Periods): string {
-  const start = new Date(starts_at)
-  // Otherwise a day that starts in UTC would be shown as the previous day in America.
-  const zone = time_zone === 'UTC' ? 'UTC' : undefined
-  return by === 'month' ? monthText(start, zone) : dayText(start, zone)
-}
-
-/** `on 6 Nov 2026`, `in the week of 2 Nov 2026`, `in Nov 2026`. */
-function inPeriod(cohort: Cohort, periods: Periods): string {
-  const before = { day: 'on', week: 'in the week of', month: 'in' }[periods.by]
-  return `${before} ${periodText(cohort, periods)}`
 }
 
 function capitalized(word: string): string {

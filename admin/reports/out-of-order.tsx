@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { countOf } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
-import { type ReportQuery, searchOf } from './report-filters.tsx'
+import { type ReportQuery, searchOf } from './report-filters.ts'
 
 /** The customers who completed steps without those before. */
 export function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {

@@ -2,7 +2,7 @@ import { type QueryClient, type QueryKey, queryOptions, useQuery } from '@tansta
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
-import type { ReportQuery } from './report-filters.tsx'
+import type { ComparedQuery } from './report-filters.ts'
 
 /** Interval at which a visible report is reloaded. */
 const refreshEveryMs = 5000
@@ -15,7 +15,7 @@ export function reportOptions(
   cairn: PersonClient,
   key: QueryKey,
   journey_id: string,
-  query: ReportQuery = {},
+  query: ComparedQuery = {},
 ) {
   return queryOptions({
     queryKey: [...key, journey_id, 'report', query],
@@ -29,7 +29,7 @@ export function useReportsKey(): QueryKey {
 }
 
 /** The report of a journey, reloaded every few seconds. The previous one stays while new filters load. */
-export function useReport(journey_id: string, query: ReportQuery) {
+export function useReport(journey_id: string, query: ComparedQuery) {
   const options = reportOptions(useCairn(), useReportsKey(), journey_id, query)
   return useQuery({
     ...options,

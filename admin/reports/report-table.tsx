@@ -6,9 +6,14 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
-import { type ReportQuery, searchOf } from './report-filters.tsx'
+import { type ReportQuery, searchOf } from './report-filters.ts'
 
 type Step = Schemas['JourneyReportStep']
+
+/** Whether a report begins at a later step than the first: then those who reached that one count as entered. */
+export function isLaterPart([first]: readonly Step[]): boolean {
+  return first !== undefined && first.step > 1
+}
 
 /**
  * The funnel: a row per step, and between two steps the drop-off with a link to those customers. On narrow screens the shares
@@ -23,6 +28,7 @@ export function ReportTable({
   query: ReportQuery | undefined
 }) {
   const { enrolled, steps } = report
+  const isLater = isLaterPart(steps)
   return (
     <Table aria-label="Steps" layout="fixed" verticalSpacing="xs">
       <Table.Thead>
@@ -33,7 +39,7 @@ export function ReportTable({
           </Table.Th>
           <Table.Th visibleFrom="md" w="22%" aria-hidden />
           <Table.Th visibleFrom="sm" ta="right" w={95}>
-            % of entered
+            {isLater ? '% of first' : '% of entered'}
           </Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={95}>
             % of previous
@@ -44,32 +50,38 @@ export function ReportTable({
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        <Table.Tr>
-          <Table.Th scope="row" fw={600}>
-            Entered
-            <NarrowBar share={enrolled > 0 ? 1 : 0} />
-          </Table.Th>
-          <Table.Td ta="right" fw={600}>
-            {countText(enrolled)}
-          </Table.Td>
-          <Table.Td visibleFrom="md">
-            <Bar share={enrolled > 0 ? 1 : 0} />
-          </Table.Td>
-          <Table.Td visibleFrom="sm" ta="right">
-            {shareText(enrolled > 0 ? 1 : null)}
-          </Table.Td>
-          <Table.Td visibleFrom="sm" ta="right">
-            –
-          </Table.Td>
-          <Table.Td visibleFrom="sm" ta="right">
-            –
-          </Table.Td>
-        </Table.Tr>
+        {!isLater && <EnteredRow enrolled={enrolled} />}
         {steps.map((step) => (
           <StepRows key={step.event_id} step={step} report={report} query={query} />
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+function EnteredRow({ enrolled }: { enrolled: number }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={600}>
+        Entered
+        <NarrowBar share={enrolled > 0 ? 1 : 0} />
+      </Table.Th>
+      <Table.Td ta="right" fw={600}>
+        {countText(enrolled)}
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Bar share={enrolled > 0 ? 1 : 0} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm" ta="right">
+        {shareText(enrolled > 0 ? 1 : null)}
+      </Table.Td>
+      <Table.Td visibleFrom="sm" ta="right">
+        –
+      </Table.Td>
+      <Table.Td visibleFrom="sm" ta="right">
+        –
+      </Table.Td>
+    </Table.Tr>
   )
 }
 
@@ -86,19 +98,23 @@ function StepRows({
   const isNarrow = useIsNarrow()
   const median = medianText(step)
   const p90 = p90Text(step)
+  const isLater = isLaterPart(report.steps)
+  const isFirst = step === report.steps[0]
   return (
     <>
-      <Table.Tr>
-        {/* In a fixed layout, spanning hidden columns would give them a width. */}
-        <Table.Td colSpan={isNarrow ? 2 : 6} py={6}>
-          <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
-            <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
-            <Text span inherit>
-              <Lost step={step} report={report} query={query} />
-            </Text>
-          </Group>
-        </Table.Td>
-      </Table.Tr>
+      {!(isLater && isFirst) && (
+        <Table.Tr>
+          {/* In a fixed layout, spanning hidden columns would give them a width. */}
+          <Table.Td colSpan={isNarrow ? 2 : 6} py={6}>
+            <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
+              <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
+              <Text span inherit>
+                <Lost step={step} report={report} query={query} />
+              </Text>
+            </Group>
+          </Table.Td>
+        </Table.Tr>
+      )}
       <Table.Tr>
         <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
           <Text span inherit fw={600}>
@@ -108,7 +124,8 @@ function StepRows({
             {step.event_id}
           </Text>
           <Box hiddenFrom="sm" fz="sm" fw={400} mt={4}>
-            {shareText(step.of_enrolled)} of entered, {shareText(step.of_previous)} of previous step
+            {shareText(step.of_enrolled)} of {isLater ? 'first' : 'entered'}, {shareText(step.of_previous)} of
+            previous step
             {step.times.median_ms !== null && (
               <>
                 <br />
@@ -161,7 +178,7 @@ function Lost({
   report: Schemas['JourneyReport']
   query: ReportQuery | undefined
 }) {
-  const before = report.steps[step.step - 2]
+  const before = report.steps[report.steps.indexOf(step) - 1]
   const { not_reached, waiting, dropped } = step
   const here = {
     ...query,

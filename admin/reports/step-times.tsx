@@ -1,5 +1,6 @@
 import { NativeSelect, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { stepNumber } from '../parts/filters/filter-readers.ts'
@@ -10,8 +11,11 @@ import { countOf, countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
-import type { ReportQuery } from './report-filters.tsx'
+import type { ChartQuery } from './report-filters.ts'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
+
+// Only with a breakdown.
+const GroupTimes = lazy(() => import('./group-times.tsx').then((module) => ({ default: module.GroupTimes })))
 
 /** How long customers take from one step to the next. The step is in the address. */
 export function StepTimesSection({
@@ -19,11 +23,11 @@ export function StepTimesSection({
   query,
 }: {
   report: Schemas['JourneyReport']
-  query: ReportQuery
+  query: ChartQuery
 }) {
   const cairn = useCairn()
-  const { values, set } = useFilters({ to_step: stepNumber(steps.length) })
-  const chosen = steps[Number(values.to_step) - 1] ?? steps[1] ?? steps[0]
+  const { values, set } = useFilters({ to_step: stepNumber(steps.at(-1)?.step ?? 0) })
+  const chosen = steps.find(({ step }) => String(step) === values.to_step) ?? steps[1] ?? steps[0]
   const step = chosen?.step ?? 1
   const queryKey = [...useReportsKey(), journey_id, 'step-times', step, query]
   const times = useQuery({
@@ -34,7 +38,7 @@ export function StepTimesSection({
     placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
   })
   if (!chosen) return null
-  const before = steps[step - 2]
+  const from = stepBefore(steps, step)
   return (
     <Stack component="section" gap="sm" aria-labelledby="times-heading">
       <Title order={2} size="h4" id="times-heading">
@@ -47,14 +51,29 @@ export function StepTimesSection({
         onChange={(change) => set('to_step', change.currentTarget.value)}
         data={steps.map(({ step, name }) => ({
           value: String(step),
-          label: `${steps[step - 2]?.name ?? 'Entered'} → ${name}`,
+          label: `${stepBefore(steps, step)} → ${name}`,
         }))}
       />
       <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
       {times.isPending && <Loading lines={5} />}
-      {times.data && <TimesFigure times={times.data} from={before?.name ?? 'Entered'} to={chosen.name} />}
+      {times.data && <TimesFigure times={times.data} from={from} to={chosen.name} />}
+      {times.data?.groups && !times.isPlaceholderData && (
+        <Suspense>
+          <GroupTimes
+            groups={times.data.groups}
+            breakdown={query.breakdown ?? ''}
+            name={`Time from “${from}” to “${chosen.name}”`}
+          />
+        </Suspense>
+      )}
     </Stack>
   )
+}
+
+/** The name of what a time to a step is counted from. A part of a journey does not name the step before its first. */
+export function stepBefore(steps: readonly { step: number; name: string }[], step: number): string {
+  const before = steps.find((other) => other.step === step - 1)
+  return before?.name ?? (step === 1 ? 'Entered' : `Step ${step - 1}`)
 }
 
 /** The times to a step as a chart. */

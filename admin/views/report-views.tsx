@@ -32,7 +32,7 @@ function OpenedView({ journey_id }: { journey_id: string }) {
   if (!view) return null
   const shown = parametersOf(view.query)
   const isChanged = [...new Set([...shown.keys(), ...search.keys()])].some(
-    (name) => name !== 'view' && search.get(name) !== shown.get(name),
+    (name) => name !== 'view' && search.getAll(name).join('\0') !== shown.getAll(name).join('\0'),
   )
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

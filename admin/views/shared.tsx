@@ -12,10 +12,13 @@ import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
+import { sinceFirstEntry, timesTo } from '../reports/cohorts.ts'
 import { CountingRule } from '../reports/counting-rule.tsx'
-import { sinceFirstEntry, TrendFigure, timesTo } from '../reports/journey-trend.tsx'
-import { ReportTable } from '../reports/report-table.tsx'
-import { TimesFigure } from '../reports/step-times.tsx'
+import { GroupTimes } from '../reports/group-times.tsx'
+import { AnyTrend } from '../reports/journey-trend.tsx'
+import { ReportComparisons } from '../reports/report-comparisons.tsx'
+import { isLaterPart, ReportTable } from '../reports/report-table.tsx'
+import { stepBefore, TimesFigure } from '../reports/step-times.tsx'
 import { chartNames } from './view-address.ts'
 import { sayingOf } from './view-saying.ts'
 
@@ -68,14 +71,27 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
           </Text>
         </Box>
         <ProblemAlert error={error} />
+        <ReportComparisons
+          report={report}
+          breakdown={query.breakdown ?? ''}
+          hasWindow={query.window !== undefined}
+        />
         <Stack component="section" gap="sm" aria-labelledby="steps-heading">
           <Title order={2} size="h4" id="steps-heading">
             Funnel
           </Title>
           {last && (
             <Text>
-              Of {countOf(report.enrolled, 'customer')} who entered, {countText(last.reached)} (
-              {shareText(last.of_enrolled)}) reached the last step, “<bdi>{last.name}</bdi>”.
+              Of {countOf(report.enrolled, 'customer')} who{' '}
+              {isLaterPart(report.steps) ? (
+                <>
+                  reached “<bdi>{report.steps[0]?.name}</bdi>”
+                </>
+              ) : (
+                'entered'
+              )}
+              , {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
+              <bdi>{last.name}</bdi>”.
             </Text>
           )}
           <ReportTable report={report} query={undefined} />
@@ -86,11 +102,12 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
             <Title order={2} size="h4" id="trend-heading">
               {chartNames.trend}
             </Title>
-            <TrendFigure
+            <AnyTrend
               trend={sinceFirstEntry(namedByDay(trend, query))}
               measure={query.measure ?? 'of_enrolled'}
-              line={query.step ?? 0}
+              line={lineOf(view)}
               takes_ms={query.window ? undefined : timesTo(report.steps)}
+              breakdown={query.breakdown}
             />
           </Stack>
         )}
@@ -101,9 +118,16 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
             </Title>
             <TimesFigure
               times={step_times}
-              from={report.steps[step_times.step - 2]?.name ?? 'Entered'}
-              to={report.steps[step_times.step - 1]?.name ?? `step ${step_times.step}`}
+              from={stepBefore(report.steps, step_times.step)}
+              to={nameOf(view, step_times.step)}
             />
+            {step_times.groups && (
+              <GroupTimes
+                groups={step_times.groups}
+                breakdown={query.breakdown ?? ''}
+                name={`Time from “${stepBefore(report.steps, step_times.step)}” to “${nameOf(view, step_times.step)}”`}
+              />
+            )}
           </Stack>
         )}
         <Text size="xs" c="dimmed">
@@ -114,6 +138,16 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
       </Stack>
     </Box>
   )
+}
+
+function nameOf({ report }: Schemas['SharedView'], step: number): string {
+  return report.steps.find((other) => other.step === step)?.name ?? `step ${step}`
+}
+
+/** The line of the trend that is drawn, by its place in the part of the journey; 0 for all. A breakdown has one line each. */
+function lineOf({ query, report: { steps } }: Schemas['SharedView']): number {
+  const place = steps.findIndex(({ step }) => step === query.step) + 1
+  return query.breakdown === undefined ? place : place || steps.length
 }
 
 /** A trend whose cohorts are named by their days in the view's time zone, wherever the reader is. */

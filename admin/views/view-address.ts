@@ -20,7 +20,7 @@ export function parametersOf({ chart, last_days, step, time_zone: _, ...same }: 
       ...same,
       last: isRange ? undefined : last_days,
       [chart === 'step_times' ? 'to_step' : 'line']: step,
-    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    }).flatMap(([name, values]) => [values ?? []].flat().map((value) => [name, String(value)])),
   )
 }
 
@@ -31,6 +31,7 @@ export function queryOf(search: URLSearchParams, chart: NonNullable<ViewQuery['c
   const oneOf = <Word extends string>(name: string, words: readonly Word[]) =>
     words.find((word) => word === text(name))
   const [from, to] = [instantOf(text('entered_from')), instantOf(text('entered_to'))]
+  const variables = search.getAll('variables').filter(Boolean)
   const trend = chart === 'trend'
   const query = {
     chart: chart === firstChart ? undefined : chart,
@@ -39,6 +40,14 @@ export function queryOf(search: URLSearchParams, chart: NonNullable<ViewQuery['c
     entered_to: to,
     customer_type: oneOf('customer_type', ['account', 'contact']),
     window: text('window'),
+    first_step: number('first_step'),
+    last_step: number('last_step'),
+    breakdown: text('breakdown'),
+    touch: text('touch'),
+    variables: variables.length > 0 ? variables : undefined,
+    compare: oneOf('compare', ['previous_period', 'previous_year', 'custom']),
+    compare_from: instantOf(text('compare_from')),
+    compare_to: instantOf(text('compare_to')),
     by: trend ? oneOf('by', ['day', 'week', 'month']) : undefined,
     measure: trend ? oneOf('measure', ['of_enrolled', 'of_previous', 'count']) : undefined,
     step: trend ? number('line') : chart === 'step_times' ? number('to_step') : undefined,

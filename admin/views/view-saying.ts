@@ -7,6 +7,7 @@ import { chartNames, firstChart } from './view-address.ts'
 /** What a view shows, in words. */
 export function sayingOf(query: Schemas['ViewQuery']): string[] {
   const { chart = firstChart, last_days, entered_from, entered_to, customer_type, window } = query
+  const { first_step, last_step, breakdown, variables, compare } = query
   const text = (at: string) => shortInstantText(new Date(at))
   const range =
     entered_from || entered_to
@@ -20,5 +21,16 @@ export function sayingOf(query: Schemas['ViewQuery']): string[] {
     range || 'all time',
     customer_type && `${customer_type}s`,
     limit_ms && `within ${durationText(limit_ms)}`,
+    first_step && `from step ${first_step}`,
+    last_step && `to step ${last_step}`,
+    ...(variables ?? []).map((filter) => filter.replace(':', ' is ')),
+    breakdown && `by ${breakdown.replace(/^variable:/, '').replace(/^customer_type$/, 'customer type')}`,
+    compare && comparedNames[compare],
   ].filter((word) => typeof word === 'string')
+}
+
+const comparedNames = {
+  previous_period: 'compared with the period before',
+  previous_year: 'compared with a year earlier',
+  custom: 'compared with another period',
 }

@@ -24,6 +24,7 @@ type TimeRange = CustomRange & {
 /**
  * The filters of a list in one line: its time range, a button that opens the fields, and a chip per filter that is set, which
  * removes the filter.
+ * @param more shown after the button
  * @param end shown at the end of the line
  */
 export function FilterLine({
@@ -31,12 +32,14 @@ export function FilterLine({
   range,
   chips,
   fields,
+  more,
   end,
 }: {
   label: string
   range: TimeRange
   chips: readonly Chip[]
   fields: ReactNode
+  more?: ReactNode
   end?: ReactNode
 }) {
   const { presets, preset, from, to, onPreset } = range
@@ -73,6 +76,7 @@ export function FilterLine({
           <Stack gap="sm">{fields}</Stack>
         </Popover.Dropdown>
       </Popover>
+      {more}
       {/* Around all of it, so that the transition waits for the fields: the popover then focuses the first one. */}
       <Suspense>
         {(hasRange || isCustom) && (
@@ -123,7 +127,8 @@ export function FilterLine({
 
 const custom = 'custom'
 
-function rangeText(from: string, to: string): string {
+/** A range of time, in words. */
+export function rangeText(from: string, to: string): string {
   const text = (at: string) => shortInstantText(new Date(at))
   if (!to) return `since ${text(from)}`
   return from ? `${text(from)} – ${text(to)}` : `before ${text(to)}`

@@ -9,6 +9,12 @@ export type FilterReader<Value extends string = string> = {
   form: string
 }
 
+/** The reader of each value of a filter that can be set several times. */
+export type ListReader = FilterReader & {
+  /** How many values there can be. */
+  most: number
+}
+
 /** A name, an identifier or search words. */
 export const text: FilterReader = {
   // The contract counts characters, not the UTF-16 units of `length`.

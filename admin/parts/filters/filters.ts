@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
-import type { FilterReader } from './filter-readers.ts'
+import type { FilterReader, ListReader } from './filter-readers.ts'
 
 /** The filters of a list, kept in the query string; '' means not set. */
 export type Filters<Name extends string, Values extends Record<Name, string> = Record<Name, string>> = {
@@ -12,6 +12,13 @@ export type Filters<Name extends string, Values extends Record<Name, string> = R
   /** Sets several at once. */
   setAll(values: Partial<Record<Name, string>>): void
   clear(): void
+}
+
+/** Filters that can be set several times. */
+export type ListFilters<Lists extends object> = {
+  /** As returned by their readers, without those that are invalid. */
+  readonly lists: Lists
+  setList(name: Extract<keyof Lists, string>, values: readonly string[]): void
 }
 
 /** A filter in the address that its reader could not parse. */
@@ -31,13 +38,21 @@ type ValuesOf<Readers extends Record<string, FilterReader>> = {
   [Name in keyof Readers]: '' | Exclude<ReturnType<Readers[Name]['read']>, undefined>
 }
 
+type ListsOf<Readers extends Record<string, ListReader>> = {
+  readonly [Name in keyof Readers]: readonly string[]
+}
+
 /**
  * Reads and writes filters in the query string. A filter that its reader cannot parse is ignored, and the frame says so. A
  * change replaces the current history entry: Back leaves the list, and returning to it restores the filters.
  */
-export function useFilters<const Readers extends Record<string, FilterReader>>(
+export function useFilters<
+  const Readers extends Record<string, FilterReader>,
+  const Lists extends Record<string, ListReader> = Record<never, ListReader>,
+>(
   readers: Readers,
-): Filters<Extract<keyof Readers, string>, ValuesOf<Readers>> {
+  listReaders?: Lists,
+): Filters<Extract<keyof Readers, string>, ValuesOf<Readers>> & ListFilters<ListsOf<Lists>> {
   const [parameters, setParameters] = useSearchParams()
   const names = Object.keys(readers)
   const unread: UnreadFilter[] = []
@@ -49,6 +64,15 @@ export function useFilters<const Readers extends Record<string, FilterReader>>(
       return [name, value ?? '']
     }),
   ) as ValuesOf<Readers>
+  const lists = Object.fromEntries(
+    Object.entries<ListReader>(listReaders ?? {}).map(([name, { read, form, most }]): readonly unknown[] => {
+      const texts = new Set(parameters.getAll(name).filter(Boolean))
+      const good = [...texts].filter((text) => read(text) !== undefined).slice(0, most)
+      const [bad] = [...texts].filter((text) => !good.includes(text))
+      if (bad !== undefined) unread.push({ name, text: bad, form })
+      return [name, good]
+    }),
+  ) as ListsOf<Lists>
 
   const id = useId()
   const report = useContext(UnreadFiltersContext)
@@ -59,22 +83,26 @@ export function useFilters<const Readers extends Record<string, FilterReader>>(
     return () => report(id, [])
   }, [report, id, JSON.stringify(unread)])
 
-  function change(changes: Iterable<readonly [string, string | undefined]>) {
+  function change(changes: Iterable<readonly [string, string | readonly string[] | undefined]>) {
     // Not the parameters of the last rendering: another filter may have changed since.
     const current = new URLSearchParams(location.search)
-    for (const [name, value] of changes) {
-      if (value) current.set(name, value)
-      else current.delete(name)
+    for (const [name, values] of changes) {
+      current.delete(name)
+      for (const value of [values ?? []].flat()) if (value) current.append(name, value)
     }
     setParameters(current, { replace: true, preventScrollReset: true })
   }
 
   return {
     values,
-    count: names.filter((name) => values[name]).length,
+    lists,
+    count: [...names.map((name) => values[name]), ...Object.values<readonly string[]>(lists).flat()].filter(
+      Boolean,
+    ).length,
     set: (name, value) => change([[name, value]]),
     setAll: (changes) => change(Object.entries<string | undefined>(changes)),
-    clear: () => change(names.map((name) => [name, ''])),
+    setList: (name, values) => change([[name, values]]),
+    clear: () => change([...names, ...Object.keys(lists)].map((name) => [name, ''])),
   }
 }
 

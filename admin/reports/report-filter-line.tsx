@@ -3,67 +3,19 @@ import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ClearFiltersButton } from '../parts/filters/clear-filters-button.tsx'
 import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
-import { duration, type FilterReader, instant, oneOf } from '../parts/filters/filter-readers.ts'
-import { type Filters, given, useFilters } from '../parts/filters/filters.ts'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
+import type { ReportFilters } from './report-filters.ts'
 
 // Rarely needed.
 const OwnWindowField = lazy(() =>
   import('./own-window-field.tsx').then((module) => ({ default: module.OwnWindowField })),
 )
 
-/** A number of days. */
-const days: FilterReader = {
-  read: (text) => (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 400 ? text : undefined),
-  form: 'a number of days from 1 to 400',
-}
-
-/**
- * How the filters of a report are read. They have the contract's names, so that engineers can derive the request from the
- * address; except `last`, a number of days that ends today.
- */
-export const reportReaders = {
-  last: days,
-  entered_from: instant,
-  entered_to: instant,
-  customer_type: oneOf(['account', 'contact']),
-  window: duration,
-}
-
-type ReportFilterName = keyof typeof reportReaders
-
-/** The query of a report operation. */
-export type ReportQuery = {
-  entered_from?: string
-  entered_to?: string
-  customer_type?: Schemas['CustomerType']
-  window?: string
-}
-
-/** The filters of a report, kept in the address, and the query that they result in. */
-export function useReportFilters(): Filters<ReportFilterName> & { query: ReportQuery } {
-  const filters = useFilters(reportReaders)
-  const { last, ...others } = filters.values
-  const isPreset = last && !others.entered_from && !others.entered_to
-  return {
-    ...filters,
-    query: { ...given(others), ...(isPreset && { entered_from: startOfLast(Number(last)) }) },
-  }
-}
-
-/** Midnight in the viewer's time zone, at the start of the given number of days, of which today is the last. */
-function startOfLast(days: number): string {
-  const today = new Date()
-  return new Date(today.getFullYear(), today.getMonth(), today.getDate() - days + 1).toISOString()
-}
-
-/** The filters of a report as the query string of a link, with further parameters; '' for none. */
-export function searchOf(query: ReportQuery & Record<string, string | number | undefined>): string {
-  const set = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
-  )
-  return set.length === 0 ? '' : `?${new URLSearchParams(set)}`
-}
+// Loaded with the popover that shows them.
+const PartFields = lazy(() => import('./part-fields.tsx').then((module) => ({ default: module.PartFields })))
+const VariableFields = lazy(() =>
+  import('./variable-fields.tsx').then((module) => ({ default: module.VariableFields })),
+)
 
 const presets = [
   { value: '7', label: '7 days' },
@@ -79,34 +31,27 @@ const presets = [
  */
 export function ReportFilterLine({
   label,
-  filters: { values, count, set, setAll, clear },
+  steps,
+  filters,
   chips = [],
   fields,
+  more,
   end,
 }: {
   label: string
-  filters: Filters<ReportFilterName>
+  /** Those of the journey. */
+  steps: Schemas['JourneySteps']
+  filters: ReportFilters
   chips?: readonly Chip[]
   fields?: ReactNode
+  /** Shown after the button that opens the fields. */
+  more?: ReactNode
   /** Shown before the button that clears the filters. */
   end?: ReactNode
 }) {
+  const { values, count, set, setAll, clear } = filters
   const { last, entered_from, entered_to, customer_type, window } = values
   const isUsual = presets.some(({ value }) => value === last)
-  const ofReport: (Chip | false)[] = [
-    customer_type !== '' && {
-      key: 'type',
-      name: 'type',
-      text: customer_type,
-      onRemove: () => set('customer_type', ''),
-    },
-    window !== '' && {
-      key: 'window',
-      name: 'window',
-      text: durationText(lengthOf(window) ?? 0),
-      onRemove: () => set('window', ''),
-    },
-  ]
   return (
     <FilterLine
       label={label}
@@ -120,7 +65,8 @@ export function ReportFilterLine({
         onFrom: (value) => setAll({ last: '', entered_from: value }),
         onTo: (value) => setAll({ last: '', entered_to: value }),
       }}
-      chips={[...chips, ...ofReport.filter((chip) => chip !== false)]}
+      chips={[...chips, ...filterChips(filters, steps)]}
+      more={more}
       fields={
         <>
           {fields}
@@ -135,6 +81,10 @@ export function ReportFilterLine({
             ]}
           />
           <WindowField value={window} onChange={(value) => set('window', value)} />
+          <Suspense>
+            <PartFields filters={filters} steps={steps} />
+            <VariableFields filters={filters} steps={steps} />
+          </Suspense>
         </>
       }
       end={
@@ -145,6 +95,34 @@ export function ReportFilterLine({
       }
     />
   )
+}
+
+/** The filters that are set, in words. */
+function filterChips({ values, lists, set, setList }: ReportFilters, steps: Schemas['JourneySteps']): Chip[] {
+  const { customer_type, window, first_step, last_step, touch } = values
+  const chip = (name: keyof typeof values, label: string, text: string): Chip[] =>
+    values[name] ? [{ key: name, name: label, text, onRemove: () => set(name, '') }] : []
+  const stepName = (step: string) => `${step}. ${steps[Number(step) - 1]?.name}`
+  return [
+    ...chip('customer_type', 'type', customer_type),
+    ...chip('window', 'window', durationText(lengthOf(window) ?? 0)),
+    ...chip('first_step', 'from step', stepName(first_step)),
+    ...chip('last_step', 'to step', stepName(last_step)),
+    ...chip(
+      'touch',
+      'value at',
+      touch === 'first' || touch === 'last' ? `${touch} step reached` : stepName(touch),
+    ),
+    ...lists.variables.map((filter) => {
+      const [name = ''] = filter.split(':', 1)
+      const onRemove = () =>
+        setList(
+          'variables',
+          lists.variables.filter((other) => other !== filter),
+        )
+      return { key: `variable ${filter}`, name, text: filter.slice(name.length + 1) || 'empty', onRemove }
+    }),
+  ]
 }
 
 const windows = [

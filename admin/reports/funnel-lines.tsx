@@ -1,0 +1,34 @@
+import type { Schemas } from '../../client/person.ts'
+import { Bars, Lines } from '../parts/charts/chart-figure.tsx'
+import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
+import { shareText } from '../parts/number-text.ts'
+
+/** Customers whose funnel is drawn beside others. */
+export type Funnel = { label: string; steps: readonly Schemas['JourneyReportStep'][] }
+
+/** The lines of funnels: as many as can be distinguished. */
+export function seriesOf(funnels: readonly Funnel[]): Series[] {
+  return funnels.slice(0, limitSeries).map(({ label }, index) => ({
+    name: `funnel_${index}`,
+    label,
+    ...lookOf(index),
+  }))
+}
+
+/** The shares of funnels by step, as lines; as bars if there is only one step. */
+export function FunnelLines({ funnels }: { funnels: readonly Funnel[] }) {
+  const series = seriesOf(funnels)
+  const steps = funnels[0]?.steps ?? []
+  if (steps.length === 1) {
+    const bars = funnels.map(({ label, steps }) => ({ label, value: steps[0]?.of_enrolled ?? 0 }))
+    return <Bars bars={bars} noun="% of entered" shareText={shareText} />
+  }
+  const points = steps.map(({ step, name }, index) => ({
+    label: `${step}. ${name}`,
+    open: [],
+    values: Object.fromEntries(
+      series.map((line, place) => [line.name, funnels[place]?.steps[index]?.of_enrolled ?? null]),
+    ),
+  }))
+  return <Lines points={points} series={series} shareText={shareText} />
+}

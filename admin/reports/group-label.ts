@@ -1,0 +1,22 @@
+import type { Schemas } from '../../client/person.ts'
+import { countOf } from '../parts/number-text.ts'
+
+/** The name of a group of a breakdown. */
+export function groupLabel({ kind, value, values }: Schemas['BreakdownGroup'], breakdown: string): string {
+  if (kind === 'not_set') return 'Not set'
+  if (kind === 'other') return `${countOf(values, 'other value')}`
+  if (breakdown === 'customer_type') return value === 'account' ? 'Accounts' : 'Contacts'
+  return valueText(value)
+}
+
+/** A value; a text that reads like a number or a boolean is in quotes, since both can be groups. */
+function valueText(value: Schemas['BreakdownGroup']['value']): string {
+  if (typeof value !== 'string') return String(value)
+  if (value === '') return 'Empty text'
+  return /^(true|false|-?\d[\d.eE+-]*)$/.test(value) ? `"${value}"` : value
+}
+
+/** What a report is broken down by, in words. */
+export function breakdownText(breakdown: string): string {
+  return breakdown === 'customer_type' ? 'customer type' : breakdown.slice('variable:'.length)
+}

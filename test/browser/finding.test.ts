@@ -1,0 +1,139 @@
+// engines: none (opens no store)
+
+import { describe, expect, it } from 'vitest'
+import { breakdownFinding, comparisonFinding } from '../../admin/reports/finding.ts'
+import type { Schemas } from '../../client/person.ts'
+import { shareDifference } from '../../server/domain/share-intervals.ts'
+
+const names = ['Signed up', 'Chose a plan', 'Paid']
+
+type Counts = { enrolled: number; reached: number[] }
+
+function stepsOf({ enrolled, reached }: Counts): Schemas['JourneyReportStep'][] {
+  return reached.map((count, index) => ({
+    step: index + 1,
+    event_id: names[index] ?? '',
+    name: names[index] ?? '',
+    reached: count,
+    of_enrolled: enrolled === 0 ? null : count / enrolled,
+    of_previous: null,
+    not_reached: 0,
+    waiting: null,
+    dropped: null,
+    out_of_order: 0,
+    times: { n: 0, median_ms: null, p90_ms: null },
+  }))
+}
+
+function differencesOf(one: Counts, other: Counts): Schemas['ShareDifference'][] {
+  return one.reached.map((part, step) => {
+    if (one.enrolled === 0 || other.enrolled === 0) return null
+    const { difference, low, high } = shareDifference(
+      { part, whole: one.enrolled },
+      { part: other.reached[step] ?? 0, whole: other.enrolled },
+    )
+    return { of_enrolled: difference, low, high, within_chance: low <= 0 && high >= 0 }
+  })
+}
+
+function sumOf(all: readonly Counts[]): Counts {
+  const enrolled = all.reduce((sum, counts) => sum + counts.enrolled, 0)
+  const reached = names.map((_, step) => all.reduce((sum, counts) => sum + (counts.reached[step] ?? 0), 0))
+  return { enrolled, reached }
+}
+
+/** The report of groups, each named by its value, by `other` or by `not_set`. */
+function brokenDown(groups: Record<string, Counts>) {
+  const all = Object.values(groups)
+  return {
+    enrolled: sumOf(all).enrolled,
+    steps: stepsOf(sumOf(all)),
+    comparison: null,
+    groups: Object.entries(groups).map(([value, counts]) => {
+      const kind = value === 'other' || value === 'not_set' ? value : 'value'
+      return {
+        group: { kind, value: kind === 'value' ? value : null, values: kind === 'other' ? 7 : 1 } as const,
+        enrolled: counts.enrolled,
+        steps: stepsOf(counts),
+        differences: differencesOf(counts, sumOf(all.filter((other) => other !== counts))),
+        comparison: null,
+      }
+    }),
+  }
+}
+
+function compared(now: Counts, before: Counts) {
+  return {
+    enrolled: now.enrolled,
+    steps: stepsOf(now),
+    groups: null,
+    comparison: {
+      entered_from: '2026-10-01T00:00:00.000Z',
+      entered_to: '2026-11-01T00:00:00.000Z',
+      enrolled: before.enrolled,
+      steps: stepsOf(before),
+      differences: differencesOf(now, before),
+    },
+  }
+}
+
+describe('what a breakdown says', () => {
+  const plan = (groups: Record<string, Counts>) => breakdownFinding(brokenDown(groups), 'variable:plan')
+
+  it('is the largest difference that is not within chance, and how the last step does', () => {
+    const team = { enrolled: 1000, reached: [1000, 620, 210] }
+    const free = { enrolled: 1000, reached: [1000, 500, 200] }
+    expect(plan({ team, free })).toBe(
+      '“team” converts 12 points better at step 2 (Chose a plan) than “free”: 62% against 50%. At the last step, the difference is within chance.',
+    )
+    expect(plan({ team: { ...team, reached: [1000, 620, 250] }, free })).toContain(
+      'At the last step, it is 5 points better.',
+    )
+  })
+
+  it('names the step at which most of the difference appears', () => {
+    const contacts = { enrolled: 400, reached: [400, 120, 80] }
+    const accounts = { enrolled: 400, reached: [400, 280, 250] }
+    expect(breakdownFinding(brokenDown({ contact: contacts, account: accounts }), 'customer_type')).toBe(
+      'Accounts convert 43 points better at step 3 (Paid) than contacts: 63% against 20%. Most of it appears at step 2 (Chose a plan).',
+    )
+  })
+
+  it('is about a value rather than about what others have in common', () => {
+    const [many, some, few] = [90, 75, 10].map((count) => ({ enrolled: 100, reached: [100, count, count] }))
+    if (!many || !some || !few) throw new Error('a group is missing')
+    expect(plan({ team: some, other: many, not_set: few })).toMatch(
+      /^“team” converts 25 points better at step 3 \(Paid\) than all others: 75% against 50%\. Most of it /,
+    )
+    const middle = { enrolled: 100, reached: [100, 50, 50] }
+    expect(plan({ team: middle, other: many, not_set: few })).toMatch(
+      /^Customers with other values convert 60 points better/,
+    )
+  })
+
+  it('is within chance if no difference is clear, and nothing of one group or none', () => {
+    const [one, other] = [52, 50].map((count) => ({ enrolled: 100, reached: [100, count, count] }))
+    if (!one || !other) throw new Error('a group is missing')
+    expect(plan({ team: one, free: other })).toMatch(/^Within chance: /)
+    expect(plan({ team: one })).toBe('All customers are in one group: “team”.')
+    expect(breakdownFinding(compared(one, other), 'variable:plan')).toBe('')
+  })
+})
+
+describe('what a comparison says', () => {
+  const month = (share: number) => ({ enrolled: 1000, reached: [1000, 1000 * share, 1000 * share] })
+
+  it.each([
+    [
+      month(0.46),
+      month(0.4),
+      /^This period converts 6 points better at step 3 \(Paid\) .*: 46% against 40%\. Most of it appears at step 2/,
+    ],
+    [month(0.4), month(0.46), /^This period converts 6 points worse at step 3 /],
+    [month(0.41), month(0.4), /^Within chance: the two periods differ by no more than chance explains\.$/],
+    [month(0.4), { enrolled: 0, reached: [0, 0, 0] }, /^Nobody entered in the compared period/],
+    [{ enrolled: 0, reached: [0, 0, 0] }, month(0.4), /^Nobody entered in this period/],
+  ])('is whether the period is better, worse or within chance', (now, before, sentence) => {
+    expect(comparisonFinding(compared(now, before))).toMatch(sentence)
+  })
+})
