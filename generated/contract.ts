@@ -3101,7 +3101,6 @@ export interface components {
         /**
          * Order of steps
          * @description Whether a step counts as reached if other steps occurred between it and the previous one.
-         * @default sequential
          * @enum {string}
          */
         StepOrder: "sequential" | "strict";
@@ -4284,6 +4283,8 @@ export interface components {
             first_step?: components["schemas"]["StepNumber"];
             /** @description Look at the part of the journey up to this step. */
             last_step?: components["schemas"]["StepNumber"];
+            /** @description Whether a step counts as reached if other steps occurred between it and the previous one. */
+            step_order?: components["schemas"]["StepOrder"];
             /**
              * @description Also count by group. The values of the groups are shown by links to the view, too: choose a variable whose
              *     values everybody may see who has the link.
@@ -5472,7 +5473,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The view is about a trend over more periods than one reply can have, or there is too much to break down. */
+        /**
+         * @description The view is about a trend over more periods than one reply can have, or there is too much to break down or to put in
+         *     strict order.
+         */
         SharedViewTooLong: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

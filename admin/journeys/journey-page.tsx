@@ -22,7 +22,7 @@ const pages = [
 /** Parameters kept when switching between the pages of a journey: the filters shared by its report and its customers. */
 const kept = [
   ...['last', 'entered_from', 'entered_to', 'customer_type', 'window'],
-  ...['first_step', 'last_step', 'touch', 'variables'],
+  ...['first_step', 'last_step', 'step_order', 'touch', 'variables'],
 ]
 
 /** A page of the journey in the address: its name, tabs for its pages, and the content. */

@@ -53,7 +53,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
   const ofReport = useReportFilters(journey.steps.length)
   // The steps that the numbers refer to; they differ from the journey's steps while the report is recalculated.
-  const { first_step: _, last_step: __, ...ofWhole } = ofReport.query
+  const { first_step: _, last_step: __, step_order: ___, ...ofWhole } = ofReport.query
   const report = useReport(journey_id, ofWhole)
   const steps = report.data?.steps ?? []
   const step = stepNumber(report.data ? steps.length : stepLimit)

@@ -1,8 +1,8 @@
-import { NativeSelect } from '@mantine/core'
+import { Checkbox, NativeSelect } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import type { ReportFilters } from './report-filters.ts'
 
-/** The part of the journey that is looked at: its first and its last step. */
+/** The part of the journey that is looked at: its first and its last step, and whether others may occur in between. */
 export function PartFields({
   filters: { values, set },
   steps,
@@ -10,7 +10,7 @@ export function PartFields({
   filters: ReportFilters
   steps: Schemas['JourneySteps']
 }) {
-  const { first_step, last_step } = values
+  const { first_step, last_step, step_order } = values
   const choices = steps.map(({ name }, index) => ({
     value: String(index + 1),
     label: `${index + 1}. ${name}`,
@@ -32,6 +32,12 @@ export function PartFields({
         value={last_step}
         onChange={(change) => set('last_step', change.currentTarget.value)}
         data={[{ value: '', label: 'Last step' }, ...choices.slice(Math.min(first, last) - 1)]}
+      />
+      <Checkbox
+        label="Strict order"
+        description="A step counts only if no other step happened before it"
+        checked={step_order === 'strict'}
+        onChange={(change) => set('step_order', change.currentTarget.checked ? 'strict' : '')}
       />
     </>
   )

@@ -99,7 +99,7 @@ export function ReportFilterLine({
 
 /** The filters that are set, in words. */
 function filterChips({ values, lists, set, setList }: ReportFilters, steps: Schemas['JourneySteps']): Chip[] {
-  const { customer_type, window, first_step, last_step, touch } = values
+  const { customer_type, window, first_step, last_step, step_order, touch } = values
   const chip = (name: keyof typeof values, label: string, text: string): Chip[] =>
     values[name] ? [{ key: name, name: label, text, onRemove: () => set(name, '') }] : []
   const stepName = (step: string) => `${step}. ${steps[Number(step) - 1]?.name}`
@@ -108,6 +108,7 @@ function filterChips({ values, lists, set, setList }: ReportFilters, steps: Sche
     ...chip('window', 'window', durationText(lengthOf(window) ?? 0)),
     ...chip('first_step', 'from step', stepName(first_step)),
     ...chip('last_step', 'to step', stepName(last_step)),
+    ...chip('step_order', 'order', step_order),
     ...chip(
       'touch',
       'value at',

@@ -15,6 +15,7 @@ export type ReportQuery = {
   window?: string
   first_step?: number
   last_step?: number
+  step_order?: Schemas['StepOrder']
   touch?: Schemas['Touch']
   variables?: string[]
 }
@@ -38,10 +39,10 @@ type Values = Readonly<Record<ReportFilterName, string>>
 export function useReportFilters(steps: number) {
   const filters = useFilters(reportReaders(steps), reportListReaders)
   const { values, lists } = filters
-  const { customer_type, window, touch, breakdown } = values
+  const { customer_type, window, step_order, touch, breakdown } = values
   const query: ReportQuery = {
     ...periodOf(values),
-    ...given({ customer_type, window, touch }),
+    ...given({ customer_type, window, step_order, touch }),
     ...partOf(values),
     ...(lists.variables.length > 0 && { variables: [...lists.variables] }),
   }

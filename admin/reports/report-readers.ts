@@ -46,6 +46,7 @@ export function reportReaders(steps: number) {
     window: duration,
     first_step: stepNumber(steps),
     last_step: stepNumber(steps),
+    step_order: oneOf(['strict']),
     touch,
     breakdown,
     compare: oneOf(['previous_period', 'previous_year', 'custom']),

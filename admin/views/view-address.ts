@@ -42,6 +42,7 @@ export function queryOf(search: URLSearchParams, chart: NonNullable<ViewQuery['c
     window: text('window'),
     first_step: number('first_step'),
     last_step: number('last_step'),
+    step_order: oneOf('step_order', ['strict']),
     breakdown: text('breakdown'),
     touch: text('touch'),
     variables: variables.length > 0 ? variables : undefined,

@@ -7,7 +7,7 @@ import { chartNames, firstChart } from './view-address.ts'
 /** What a view shows, in words. */
 export function sayingOf(query: Schemas['ViewQuery']): string[] {
   const { chart = firstChart, last_days, entered_from, entered_to, customer_type, window } = query
-  const { first_step, last_step, breakdown, variables, compare } = query
+  const { first_step, last_step, step_order, breakdown, variables, compare } = query
   const text = (at: string) => shortInstantText(new Date(at))
   const range =
     entered_from || entered_to
@@ -23,6 +23,7 @@ export function sayingOf(query: Schemas['ViewQuery']): string[] {
     limit_ms && `within ${durationText(limit_ms)}`,
     first_step && `from step ${first_step}`,
     last_step && `to step ${last_step}`,
+    step_order === 'strict' && 'in strict order',
     ...(variables ?? []).map((filter) => filter.replace(':', ' is ')),
     breakdown && `by ${breakdown.replace(/^variable:/, '').replace(/^customer_type$/, 'customer type')}`,
     compare && comparedNames[compare],

@@ -73,7 +73,7 @@ async function numbersOf(link: LinkedView, context: Context): Promise<SharedView
 /** The filters and groups of the reports that a view shows at an instant. */
 function filterOf(query: ViewQuery, now_ms: number) {
   const { last_days, entered_from, entered_to, customer_type, window, time_zone: zone = 'UTC' } = query
-  const { first_step, last_step, breakdown, touch, variables } = query
+  const { first_step, last_step, step_order, breakdown, touch, variables } = query
   const isRange = entered_from !== undefined || entered_to !== undefined
   const first_ms =
     last_days === undefined || isRange
@@ -87,6 +87,7 @@ function filterOf(query: ViewQuery, now_ms: number) {
     ...(window !== undefined && { window }),
     ...(first_step !== undefined && { first_step }),
     ...(last_step !== undefined && { last_step }),
+    ...(step_order !== undefined && { step_order }),
     ...(breakdown !== undefined && { breakdown }),
     ...(touch !== undefined && { touch }),
     ...(variables !== undefined && { variables }),

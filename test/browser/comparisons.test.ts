@@ -274,6 +274,7 @@ describe('a part of the journey and a filter', () => {
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('combobox', { name: 'From step' }).selectOption('2. Chose a plan')
     await page.getByRole('combobox', { name: 'To step' }).selectOption('4. Paid')
+    await page.getByRole('checkbox', { name: 'Strict order' }).click()
     const variable = page
       .getByRole('combobox', { name: 'Variable' })
       .or(page.getByRole('textbox', { name: 'Variable' }))
@@ -290,10 +291,16 @@ describe('a part of the journey and a filter', () => {
     const set = [
       ['first_step', '2'],
       ['last_step', '4'],
+      ['step_order', 'strict'],
       ['variables', 'plan:team'],
     ]
     await expect.poll(() => parameters(page)).toEqual(set)
-    expect(await chips(page)).toEqual(['from step 2. Chose a plan', 'to step 4. Paid', 'plan team'])
+    expect(await chips(page)).toEqual([
+      'from step 2. Chose a plan',
+      'to step 4. Paid',
+      'order strict',
+      'plan team',
+    ])
     const table = page.getByRole('table', { name: 'Steps' })
     const numbers = async () =>
       (await cellsOf(table)).filter((row) => row.length > 1).map(([name, count]) => [name, count])

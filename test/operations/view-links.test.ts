@@ -121,10 +121,11 @@ describe('a link to a view', () => {
     const shared = {
       first_step: 1,
       last_step: 2,
+      step_order: 'strict',
       breakdown: 'variable:plan',
       touch: 'first',
       variables: ['region:eu'],
-    }
+    } satisfies Schemas['ViewQuery']
     const compare = 'previous_period'
     const query = { ...shared, last_days: 7, compare } satisfies Schemas['ViewQuery']
     const { token } = await linkTo(await save({ ...query, chart: 'trend', by: 'day' }))

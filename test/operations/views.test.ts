@@ -44,6 +44,7 @@ describe('a view', () => {
     time_zone: 'Europe/Berlin',
     first_step: 2,
     last_step: 4,
+    step_order: 'strict',
     breakdown: 'variable:plan',
     touch: 'last',
     variables: ['seats:5', 'region:eu: west'],
