@@ -7,6 +7,7 @@ import { Difference, differenceText, intervalText } from './difference.tsx'
 import { comparisonFinding } from './finding.ts'
 import { FunnelLines, seriesOf } from './funnel-lines.tsx'
 import { periodText } from './period-text.ts'
+import { isLaterPart } from './report-table.tsx'
 
 type Report = Schemas['JourneyReport']
 type Comparison = NonNullable<Schemas['JourneyComparison']>
@@ -68,14 +69,16 @@ function ComparisonTable({ report, comparison }: { report: Report; comparison: C
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        <Table.Tr>
-          <Table.Th scope="row">Entered</Table.Th>
-          <Table.Td ta="right">{countText(report.enrolled)}</Table.Td>
-          <Table.Td ta="right">{countText(comparison.enrolled)}</Table.Td>
-          <Table.Td visibleFrom="sm" ta="right">
-            –
-          </Table.Td>
-        </Table.Tr>
+        {!isLaterPart(report.steps) && (
+          <Table.Tr>
+            <Table.Th scope="row">Entered</Table.Th>
+            <Table.Td ta="right">{countText(report.enrolled)}</Table.Td>
+            <Table.Td ta="right">{countText(comparison.enrolled)}</Table.Td>
+            <Table.Td visibleFrom="sm" ta="right">
+              –
+            </Table.Td>
+          </Table.Tr>
+        )}
         {report.steps.map((step, index) => {
           const difference = comparison.differences[index] ?? null
           return (

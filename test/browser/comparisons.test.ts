@@ -385,6 +385,9 @@ describe('a view of a breakdown', () => {
     await guest.getByText('seats is 5 · plan is team · by plan · compared with the period before').waitFor()
     await expect.poll(() => cellsOf(groups(guest))).toEqual(before)
     await guest.getByRole('heading', { name: /^Compared with/ }).waitFor()
+    // Nobody enters at a later step: those who reached it are counted.
+    const [first] = await cellsOf(guest.getByRole('table', { name: 'Both periods' }))
+    expect(first?.[0]).toBe('2. Chose a plan')
     await inspectState(guest, 'shared-view-comparison')
   })
 })
