@@ -39,10 +39,10 @@ type Values = Readonly<Record<ReportFilterName, string>>
 export function useReportFilters(steps: number) {
   const filters = useFilters(reportReaders(steps), reportListReaders)
   const { values, lists } = filters
-  const { customer_type, window, step_order, touch, breakdown } = values
+  const { customer_type, window, touch, breakdown } = values
   const query: ReportQuery = {
     ...periodOf(values),
-    ...given({ customer_type, window, step_order, touch }),
+    ...given({ customer_type, window, touch }),
     ...partOf(values),
     ...(lists.variables.length > 0 && { variables: [...lists.variables] }),
   }
@@ -66,10 +66,15 @@ function midnight(days: number): string {
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() + days).toISOString()
 }
 
-function partOf({ first_step, last_step }: Values): Pick<ReportQuery, 'first_step' | 'last_step'> {
+function partOf({
+  first_step,
+  last_step,
+  step_order,
+}: Values): Pick<ReportQuery, 'first_step' | 'last_step' | 'step_order'> {
   return {
     ...(first_step && { first_step: Number(first_step) }),
     ...(last_step && { last_step: Number(last_step) }),
+    ...(step_order === 'strict' && { step_order }),
   }
 }
 
