@@ -64,9 +64,7 @@ describe('a breakdown by a variable', () => {
       ['solo', 1, 1, 0, 0],
     ])
     await client.eraseCustomer({ path: { customer_id } })
-    await expect
-      .poll(async () => await groups(workspace, {}), { timeout: 20_000 })
-      .toEqual([['free', 1, 1, 0, 0]])
+    await expect.poll(async () => await groups(workspace, {})).toEqual([['free', 1, 1, 0, 0]])
     const { data } = await client.getJourneyReport({
       path: { journey_id },
       query: { variables: ['plan:solo'] },

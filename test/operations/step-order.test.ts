@@ -169,7 +169,7 @@ describe('a strict order', () => {
     await does(workspace, 'user-1', [['paid', 3]])
     expect(await reached(workspace)).toEqual([2, 1, 0])
     await client.eraseCustomer({ path: { customer_id } })
-    await expect.poll(() => reached(workspace), { timeout: 20_000 }).toEqual([1, 1, 0])
+    await expect.poll(() => reached(workspace)).toEqual([1, 1, 0])
   })
 
   it('ends the waiting of a customer at another step', async ({ stepped: workspace }) => {
@@ -234,7 +234,7 @@ describe('a strict order', () => {
         await report(here)
         await here.client.eraseCustomer({ path: { customer_id: customers[erased] ?? '' } })
         const enrolled = async () => (await report(here)).enrolled
-        await expect.poll(enrolled, { timeout: 20_000 }).toBe(PEOPLE.length - 1)
+        await expect.poll(enrolled).toBe(PEOPLE.length - 1)
 
         const query = { ...STRICT, ...part, ...(window && { window: window.window }) }
         const filter = { ...STRICT, ...part, ...(window && { window_ms: window.window_ms }) }

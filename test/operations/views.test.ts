@@ -207,7 +207,7 @@ describe('the views of a journey', () => {
     expect(await names(owner.client())).toEqual(['Stays'])
     expect(await codeOf(owner.client().getView({ path: view }))).toBe('view_not_found')
     const rows = () => inStore(cairn.databaseUrl, (db) => rowsOfWorkspace(db, workspace.workspace_id))
-    await expect.poll(async () => (await rows()).views, { timeout: 20_000 }).toBe(1)
+    await expect.poll(async () => (await rows()).views).toBe(1)
   })
 })
 

@@ -9,6 +9,8 @@ import { countText } from '../number-text.ts'
 import type { LinePoint, Series } from './chart-series.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
+/** Otherwise the point at the right end would be cut in half. */
+const lastPointMargin = { right: 4 }
 const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }
 
 /**
@@ -55,6 +57,7 @@ export function Lines({
       })}
       yAxisProps={shareText ? shareAxis : countAxis}
       xAxisProps={{ minTickGap: 24 }}
+      lineChartProps={{ margin: lastPointMargin }}
     />
   )
 }
