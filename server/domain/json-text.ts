@@ -6,7 +6,8 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [name
 /**
  * Parses a JSON text whose names others have chosen, as `JSON.parse` does but for a fault of V8 (seen in Node 24.21): it
  * compares a name with the one that an earlier text had in the same place, as it is written. After `{"\\u":1}` it reads
- * `{"\u540d\u524d":1}` as `{"\\u":1}`, whoever sent the first, so that one workspace could change the variables of another.
+ * `{"\u540d\u524d":1}` as `{"\\u":1}`. The texts need not have one sender, so one workspace could change the variables of
+ * another.
  * Therefore `JSON.parse` gets no name with an escape. One takes 0.5 µs, and those that cannot be written without, such as
  * `\"`, twice that.
  *
@@ -22,8 +23,11 @@ export function parseJsonText<Value = JsonValue>(text: string): Value {
 /** Names by their placeholders. */
 type Names = Map<string, string>
 
-/** Begins a placeholder. A sender who guesses it changes only the names of the same text. */
-const PLACEHOLDER = randomUUID().slice(0, 8)
+/**
+ * Begins a placeholder. A sender who guesses it changes only the names of the same text. With a letter, because names that are
+ * numbers come first in an object.
+ */
+const PLACEHOLDER = `name-${randomUUID().slice(0, 8)}-`
 
 /** Writes names without escapes, or placeholders where that is not possible. */
 function withoutEscapedNames(text: string, placed: Names): string {

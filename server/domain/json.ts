@@ -5,16 +5,19 @@ import { type Outline, outlineInSlices, outlineOf } from './json-outline.ts'
 import { type JsonValue, parseJsonText } from './json-text.ts'
 
 /**
- * Maximum nesting of a body, including the levels around a field's value, and maximum number of objects and arrays, of
- * distinct names by what precedes them in their object, and of names with an escape. Real bodies have a tenth of that. Without a
+ * Maximum nesting of a body, including the levels around a field's value, maximum number of objects and arrays, and
+ * maximum number of distinct names by what precedes them in their object. Real bodies have a tenth of that. Without a
  * bound, four million bytes of `[]` take ten times as long to read as a batch of that size, and distinct names take the
  * memory of twenty such batches.
  */
 const BOUNDS = {
-  single: { levels: NESTING + 1, containers: 10_000, layouts: 5_000, escapedNames: 10_000 },
+  single: { levels: NESTING + 1, containers: 10_000, layouts: 5_000 },
   /** Around a field of an item are the body, its array and the item. */
-  batch: { levels: NESTING + 3, containers: 100_000, layouts: 40_000, escapedNames: 100_000 },
+  batch: { levels: NESTING + 3, containers: 100_000, layouts: 40_000 },
 }
+
+/** Maximum number of names with an escape, each of which is decoded by itself. Only a batch has room for as many. */
+const ESCAPED_NAMES = 100_000
 
 /** Whether a body is a single item or a batch. */
 export type BodyKind = keyof typeof BOUNDS
@@ -81,10 +84,10 @@ function assertEncoding(bytes: Buffer) {
 }
 
 function read(bytes: Buffer, kind: BodyKind = 'single', outline: Outline): JsonValue {
-  const { levels, containers, layouts, escapedNames } = BOUNDS[kind]
+  const { levels, containers, layouts } = BOUNDS[kind]
   if (outline.containers > containers) throw invalid([tooMany('objects and arrays', containers)])
   if (outline.layouts > layouts) throw invalid([tooMany('different names', layouts)])
-  if (outline.escapedNames > escapedNames) throw invalid([tooMany('names with an escape', escapedNames)])
+  if (outline.escapedNames > ESCAPED_NAMES) throw invalid([tooMany('names with an escape', ESCAPED_NAMES)])
   const text = bytes.toString('utf8')
   // Nearly every body is valid, and tracking the position would take longer than everything else.
   const value = outline.levels > levels ? undefined : readValue(text, outline)
