@@ -274,7 +274,9 @@ describe('a part of the journey and a filter', () => {
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('combobox', { name: 'From step' }).selectOption('2. Chose a plan')
     await page.getByRole('combobox', { name: 'To step' }).selectOption('4. Paid')
+    const inOrder = page.waitForRequest(/\/report\?.*step_order=strict/)
     await page.getByRole('checkbox', { name: 'Strict order' }).click()
+    await inOrder
     const variable = page
       .getByRole('combobox', { name: 'Variable' })
       .or(page.getByRole('textbox', { name: 'Variable' }))

@@ -121,7 +121,6 @@ describe('a link to a view', () => {
     const shared = {
       first_step: 1,
       last_step: 2,
-      step_order: 'strict',
       breakdown: 'variable:plan',
       touch: 'first',
       variables: ['region:eu'],
@@ -152,6 +151,27 @@ describe('a link to a view', () => {
     expect(data?.trend?.groups?.map(({ group }) => group.value)).toEqual(['free', 'team'])
     expect((await read(times.token)).data?.step_times?.groups).toMatchObject([
       { group: { value: 'team' }, times: { n: 1 } },
+    ])
+  })
+
+  it('counts the steps in the order of the view', async () => {
+    const { client, journey_id } = workspace
+    const steps = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await initialize(workspace, 'user-1')
+    for (const [minute, event_id] of ['signed_up', 'paid', 'plan_chosen'].entries()) {
+      const occurred_at = new Date(START_MS - DAY_MS + minute * 60_000).toISOString()
+      await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
+    }
+    const links = [await linkTo(await save()), await linkTo(await save({ step_order: 'strict' }))]
+    const reached = async () => {
+      now += 15_000
+      const shown = await Promise.all(links.map(({ token }) => read(token)))
+      return shown.map(({ data }) => data?.report.steps.map(({ reached }) => reached))
+    }
+    await expect.poll(reached).toEqual([
+      [1, 1, 0],
+      [1, 0, 0],
     ])
   })
 
