@@ -1,4 +1,5 @@
 import { countText } from '../parts/number-text.ts'
+import { nameOfToken } from '../parts/pointer-token.ts'
 import { type DefinedValue, kinds } from './value-draft.ts'
 
 /** What a value is, in words: `String`, `Array of Integer`, `String or null`. */
@@ -57,8 +58,6 @@ export function fieldsOf(value: DefinedValue, pointer = '', level = 0): DefinedF
 export function pointerText(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   return parts
-    .map((part, index) =>
-      part === '-' ? '[]' : `${index > 0 ? '.' : ''}${part.replaceAll('~1', '/').replaceAll('~0', '~')}`,
-    )
+    .map((part, index) => (part === '-' ? '[]' : `${index > 0 ? '.' : ''}${nameOfToken(part)}`))
     .join('')
 }

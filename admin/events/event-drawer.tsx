@@ -1,3 +1,4 @@
+import { nameOfToken } from '../parts/pointer-token.ts'
 import '@mantine/core/styles/Drawer.css'
 import {
   ActionIcon,
@@ -263,7 +264,7 @@ function Warnings({ warnings }: { warnings: Schemas['EventWarnings'] }) {
 /** The name of a field, such as `address.city` or `tags.0`. */
 function nameOf(pointer: string): string {
   const [, top = '', ...names] = pointer.split('/')
-  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.') || top
+  return names.map(nameOfToken).join('.') || top
 }
 
 /** What is wrong with the value at a place in `custom_variables`. */

@@ -9,6 +9,11 @@ export function groupLabel({ kind, value, values }: Schemas['BreakdownGroup'], b
   return valueText(value)
 }
 
+/** Distinguishes the groups of a breakdown: a text can read like a number. */
+export function groupKey({ kind, value }: Schemas['BreakdownGroup']): string {
+  return `${kind} ${typeof value} ${value}`
+}
+
 /** A value; a text that reads like a number or a boolean is in quotes, since both can be groups. */
 function valueText(value: Schemas['BreakdownGroup']['value']): string {
   if (typeof value !== 'string') return String(value)

@@ -3,7 +3,7 @@ import type { Schemas } from '../../client/person.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { Difference, differenceText } from './difference.tsx'
-import { breakdownText, groupLabel } from './group-label.ts'
+import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 
 type Report = Schemas['JourneyReport']
 type Group = Schemas['JourneyReportGroup']
@@ -16,7 +16,6 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
   const isNarrow = useIsNarrow()
   const { steps } = report
   const groups = report.groups ?? []
-  const key = ({ group: { kind, value } }: Group) => `${kind} ${typeof value} ${value}`
   return (
     <Box role="region" aria-label="Groups by step" tabIndex={0} style={{ overflowX: 'auto' }}>
       <Table aria-label="Groups" verticalSpacing="xs">
@@ -35,7 +34,7 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
         </Table.Thead>
         <Table.Tbody>
           {groups.map((group) => (
-            <Table.Tr key={key(group)} style={{ verticalAlign: 'top' }}>
+            <Table.Tr key={groupKey(group.group)} style={{ verticalAlign: 'top' }}>
               <Table.Th scope="row" miw="8rem" style={{ overflowWrap: 'anywhere' }}>
                 <bdi>{groupLabel(group.group, breakdown)}</bdi>
                 <Text size="xs" fw={400}>

@@ -4,7 +4,7 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { countText } from '../parts/number-text.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
 import type { TextTable } from '../parts/output/table-text.ts'
-import { breakdownText, groupLabel } from './group-label.ts'
+import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 
 /** How long the customers of each group take to reach a step. */
 export function GroupTimes({
@@ -66,7 +66,7 @@ function timeRows(groups: readonly Schemas['JourneyStepTimesGroup'][], breakdown
       { key: 'p90', label: '90% within' },
     ],
     rows: groups.map(({ group, times: { n, median_ms, p90_ms } }) => ({
-      key: `${group.kind} ${typeof group.value} ${group.value}`,
+      key: groupKey(group),
       cells: [groupLabel(group, breakdown), countText(n), length(median_ms), length(p90_ms)],
     })),
   }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { nameOfToken } from '../parts/pointer-token.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
@@ -20,8 +21,6 @@ export function useObservedVariables(event_id: string): readonly ObservedVariabl
   return (data?.fields ?? []).flatMap(({ pointer, types, values }) => {
     const [, name, inner] = pointer.split('/')
     const isUsable = name && inner === undefined && types.some((type) => comparable.includes(type))
-    return isUsable
-      ? [{ name: name.replaceAll('~1', '/').replaceAll('~0', '~'), values: values.map(String) }]
-      : []
+    return isUsable ? [{ name: nameOfToken(name), values: values.map(String) }] : []
   })
 }

@@ -126,13 +126,14 @@ function comparisonRows({ enrolled, steps }: Report, comparison: Comparison, per
     countText(step?.reached ?? 0),
     shareText(step?.of_enrolled ?? null),
   ]
+  const entered = {
+    key: 'entered',
+    cells: ['Entered', countText(enrolled), '–', countText(comparison.enrolled), '–', '–', '–'],
+  }
   return {
     columns: [...labels, 'Difference', '95% interval'].map((label) => ({ key: label, label })),
     rows: [
-      {
-        key: 'entered',
-        cells: ['Entered', countText(enrolled), '–', countText(comparison.enrolled), '–', '–', '–'],
-      },
+      ...(isLaterPart(steps) ? [] : [entered]),
       ...steps.map((step, index) => ({
         key: step.event_id,
         cells: [

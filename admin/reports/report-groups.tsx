@@ -7,7 +7,7 @@ import type { TextTable } from '../parts/output/table-text.ts'
 import { differenceText, intervalText } from './difference.tsx'
 import { breakdownFinding } from './finding.ts'
 import { FunnelLines, seriesOf } from './funnel-lines.tsx'
-import { breakdownText, groupLabel } from './group-label.ts'
+import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 import { GroupTable } from './group-table.tsx'
 
 /** The funnel of each group of a breakdown, and how it differs from all other customers. */
@@ -53,7 +53,7 @@ function groupRows({ groups, steps }: Schemas['JourneyReport'], breakdown: strin
       ]),
     ],
     rows: (groups ?? []).map(({ group, enrolled, steps, differences, comparison }) => ({
-      key: `${group.kind} ${typeof group.value} ${group.value}`,
+      key: groupKey(group),
       cells: [
         groupLabel(group, breakdown),
         countText(enrolled),
