@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import {
   newEmail,
   newMember,
@@ -71,6 +72,10 @@ describe('Signing in', () => {
   })
 
   it('at the address of a workspace alone opens its overview', async () => {
+    // A workspace without events has no overview.
+    const customer_id = await initialize(workspace, 'user-1')
+    const { client, journey_id } = workspace
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
     const path = screenPath(workspace, '')
     const page = await openAdministration({ cairn, signedIn: owner.headers, path })
     await heading(page, 'Overview').waitFor()
