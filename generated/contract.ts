@@ -5774,9 +5774,10 @@ export interface components {
          *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
          *     a group of their own.
          *
-         *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
-         *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
-         *     `breakdown_too_large`.
+         *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
+         *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
+         *     reads only those of customers who have changed. If reading takes more than some seconds (of some million
+         *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
          * @example variable:plan
          */
         BreakdownParameter: components["schemas"]["Breakdown"];
@@ -7820,9 +7821,10 @@ export interface operations {
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
-                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
-                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
-                 *     `breakdown_too_large`.
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
+                 *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
+                 *     reads only those of customers who have changed. If reading takes more than some seconds (of some million
+                 *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
@@ -7966,9 +7968,10 @@ export interface operations {
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
-                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
-                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
-                 *     `breakdown_too_large`.
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
+                 *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
+                 *     reads only those of customers who have changed. If reading takes more than some seconds (of some million
+                 *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
@@ -8087,9 +8090,10 @@ export interface operations {
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
-                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events are
-                 *     read one by one, so a breakdown of some million customers, or of more than 65,000 values, gives 409
-                 *     `breakdown_too_large`.
+                 *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
+                 *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
+                 *     reads only those of customers who have changed. If reading takes more than some seconds (of some million
+                 *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];

@@ -297,7 +297,8 @@ export const problems = {
   breakdown_too_large: {
     status: 409,
     title: 'There is too much to break down',
-    detail: 'Ask for a shorter period, or for a variable with fewer values.',
+    detail:
+      'Ask again, which goes on from what has been read, or for a shorter period or a variable with fewer values.',
   },
   strict_order_too_large: {
     status: 409,

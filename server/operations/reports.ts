@@ -24,7 +24,7 @@ import type {
   Touch,
 } from '../storage/standings/standings.ts'
 import { StrictOrderTooLarge } from '../storage/standings/strict-order.ts'
-import { BreakdownTooLarge } from '../storage/standings/variable-groups.ts'
+import { BreakdownTooLarge } from '../storage/standings/variable-labels.ts'
 import { customersWith, findCustomer } from '../storage/tables/customers.ts'
 import { findJourney, journeysWith } from '../storage/tables/journeys.ts'
 import { customerNotFound } from './customer-not-found.ts'

@@ -186,7 +186,8 @@ describe('a breakdown', () => {
       type: '/docs/problems#breakdown_too_large',
       title: 'There is too much to break down',
       status: 409,
-      detail: 'Ask for a shorter period, or for a variable with fewer values.',
+      detail:
+        'Ask again, which goes on from what has been read, or for a shorter period or a variable with fewer values.',
       code: 'breakdown_too_large',
       request_id: '4bf92f3577b34da6a3ce929d0e0e4736',
     }

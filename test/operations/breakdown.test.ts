@@ -2,7 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { openStorage } from '../../server/storage/open.ts'
-import { BreakdownTooLarge } from '../../server/storage/standings/variable-groups.ts'
+import { BreakdownTooLarge } from '../../server/storage/standings/variable-labels.ts'
 import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { it as base } from '../fixtures/it.ts'
 import { at, type Did, does, it, type ReportQuery, report } from './stepped-journey.ts'

@@ -17,6 +17,7 @@ import type {
 import { type BrokenOrders, brokenOrders } from './strict-order.ts'
 import { countTimes } from './time-ranges.ts'
 import { variableGroups } from './variable-groups.ts'
+import { KeptLabels, VariableLabels } from './variable-labels.ts'
 
 /** Limit of cached answers, one per journey and filter. */
 const KEPT_ANSWERS = 64
@@ -40,6 +41,7 @@ type Question<Numbers> = {
 /** Computes reports of journeys, and caches the answers until something changes. */
 export class JourneyReports {
   readonly #kept = new Map<string, Counted<unknown>>()
+  readonly #labels = new KeptLabels()
 
   async report(
     reader: StandingReader,
@@ -115,7 +117,7 @@ export class JourneyReports {
       const until_ms = performance.now() + READING_MS
       const from = { journey: asked.journey, generation, event_ids, until_ms, signal }
       const broken = isStrict ? await brokenOrdersFor(reader, { ...from, asOf_ms }, question) : undefined
-      const groups = await groupsFor(reader, from, question)
+      const groups = await groupsFor(reader, from, question, this.#labels)
       const steps = event_ids.length
       counted = await question.count(walk, groups, { steps, asOf_ms, ...(broken && { broken }) })
     }
@@ -164,8 +166,9 @@ async function groupsFor(
   reader: StandingReader,
   from: ReadFrom,
   { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
+  kept: KeptLabels,
 ): Promise<Groups> {
-  const { breakdown, variables = [] } = filter
+  const { breakdown, variables = [], touch } = filter
   const undivided = groupsOf(breakdown)
   const name = breakdown?.by === 'variable' ? breakdown.name : undefined
   if (name === undefined && variables.length === 0) return undivided
@@ -173,8 +176,15 @@ async function groupsFor(
     ...(entered_from_ms !== undefined && { entered_from_ms }),
     ...(entered_to_ms !== undefined && { entered_to_ms }),
   }))
-  const steps = from.event_ids.length
-  return await variableGroups(reader, { ...from, steps, filter, periods: asked, name }, undivided)
+  const { journey, generation, event_ids } = from
+  const key = JSON.stringify([journey, generation, touch ?? 'first', name ?? null, variables])
+  const labels = kept.take(key, () => new VariableLabels(name, variables))
+  try {
+    const options = { ...from, steps: event_ids.length, filter, periods: asked }
+    return await variableGroups(reader, options, labels, undivided)
+  } finally {
+    kept.trim()
+  }
 }
 
 /** The state of a journey that nobody has entered. */

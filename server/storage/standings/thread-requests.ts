@@ -3,7 +3,7 @@ import type { Failure } from '../unavailable.ts'
 import type { StandingsQuery } from './standings-query.ts'
 import { StrictOrderTooLarge } from './strict-order.ts'
 import type { StandingsReply, StandingsRequest } from './thread-standings.ts'
-import { BreakdownTooLarge } from './variable-groups.ts'
+import { BreakdownTooLarge } from './variable-labels.ts'
 
 /** What an engine's thread does. @typeParam Other engine-specific queries */
 type Answering<Other> = {

@@ -5,7 +5,7 @@ import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
 import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
 import { StrictOrderTooLarge } from './strict-order.ts'
-import { BreakdownTooLarge } from './variable-groups.ts'
+import { BreakdownTooLarge } from './variable-labels.ts'
 
 /** Messages to the thread. @typeParam Other engine-specific queries */
 export type StandingsRequest<Other = never> =

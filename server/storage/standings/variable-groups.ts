@@ -1,20 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  compareValues,
-  type EventValue,
-  type VariableFilter,
-  valueReader,
-  variablesTest,
-} from '../../domain/event-values.ts'
+import { compareValues } from '../../domain/event-values.ts'
 import type { Key } from '../../domain/journey-standing.ts'
 import type { Groups } from './breakdown.ts'
 import { entryTests, JourneyPart, keyedPages } from './page-walk.ts'
 import type { PageRow, StandingReader } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 import type { BrokenDown, EntryPeriod, Touch } from './standings.ts'
-
-/** The variables of events take too long to read, or have too many values. */
-export class BreakdownTooLarge extends Error {}
+import { BreakdownTooLarge, EXCLUDED, NOT_SET, UNREAD, type VariableLabels } from './variable-labels.ts'
 
 /**
  * How many events are read at a time before other work runs: as many as have about this many bytes of variables, which
@@ -26,25 +18,15 @@ const SLICE_EVENTS = { least: 50, first: 500, most: 4_000 }
 /** How many values have a group of their own. */
 const LISTED_VALUES = 10
 
-/** Limit of different values; a label has 16 bits. */
-const MOST_VALUES = 65_000
-
-/** Labels of enrolments; values follow. */
-const EXCLUDED = 0
-const NOT_SET = 1
-const FIRST_VALUE = 2
-
 /** The enrolments that may count, and what of the events that decide about them. */
 type Asked = {
   journey: Key
   generation: number
   /** How many steps the journey has. */
   steps: number
-  filter: Pick<BrokenDown, 'customer_type' | 'first_step' | 'last_step' | 'variables' | 'touch'>
+  filter: Pick<BrokenDown, 'customer_type' | 'first_step' | 'last_step' | 'touch'>
   /** The periods of the enrolments that count; the values with the most in the first are listed. */
   periods: readonly EntryPeriod[]
-  /** The variable that they are divided by. */
-  name: string | undefined
   /** When to give up, by `performance.now()`. */
   until_ms: number
   signal: AbortSignal
@@ -52,8 +34,9 @@ type Asked = {
 
 /**
  * Divides enrolments by a variable of the events that decide, or only finds those whose events meet the conditions. It
- * reads these events one by one: each enrolment takes two bytes of memory, and each value what it is.
+ * reads the events that have no label yet one by one: each enrolment takes two bytes of memory.
  *
+ * @param labels for this journey, variable, conditions and touch; what is read is kept there, also if it takes too long
  * @param undivided which group those have that meet the conditions, if they are not divided by a variable
  * @throws {BreakdownTooLarge}
  * @throws the reason of the signal
@@ -61,62 +44,85 @@ type Asked = {
 export async function variableGroups(
   reader: StandingReader,
   asked: Asked,
+  labels: VariableLabels,
   undivided: Groups,
 ): Promise<Groups> {
-  const { filter, name, until_ms, signal } = asked
-  const labelling = new Labelling(name, filter.variables ?? [])
-  let size = SLICE_EVENTS.first
-  for await (const enrolments of enrolmentsByPages(reader, asked)) {
-    for (let from = 0; from < enrolments.length; ) {
-      const some = enrolments.slice(from, from + size)
-      from += some.length
-      const events = some.flatMap(({ event }) => event ?? [])
-      const texts = await reader.variables(events)
-      let bytes = 1
-      let index = 0
-      for (const { event, ordinal, isInFirst } of some) {
-        const text = event === undefined ? null : (texts[index++] ?? null)
-        bytes += text?.length ?? 0
-        labelling.add(ordinal, text, isInFirst)
-      }
-      const fitting = Math.floor((some.length * SLICE_BYTES) / bytes)
-      size = Math.max(SLICE_EVENTS.least, Math.min(fitting, 2 * size, SLICE_EVENTS.most))
-      await turn()
-      signal.throwIfAborted()
-      if (performance.now() > until_ms) throw new BreakdownTooLarge('reading the variables takes too long')
-    }
-  }
-  return labelling.groups(undivided)
-}
-
-type Enrolment = {
-  /** Its place in the order of the pages, from 1. */
-  ordinal: number
-  /** The event that decides; undefined if there is none. */
-  event: Key | undefined
-  isInFirst: boolean
-}
-
-/** Yields the enrolments of some pages that are in any of the periods. */
-async function* enrolmentsByPages(reader: StandingReader, asked: Asked): AsyncGenerator<Enrolment[]> {
   const { steps, filter, periods } = asked
   const tests = entryTests(filter, periods, new JourneyPart(filter, steps))
+  const labelled = new Labelled()
+  const reading = new LabelReading(reader, labels, asked)
   const times = new TimesReader()
+  const walk = labels.begin()
   for await (const rows of keyedPages(reader, asked)) {
-    const enrolments: Enrolment[] = []
+    const unread: Unread[] = []
+    const pages: Uint16Array[] = []
     for (const row of rows) {
       times.open(row.times)
       const fills = new FillsReader(row, times.count)
-      while (times.next()) {
+      const page = labels.ofPage(row, times.count, walk)
+      pages.push(page)
+      for (let index = 0; times.next(); index += 1) {
         fills.next(times.reached)
         const isInFirst = tests[0]?.passes(times) ?? false
         if (!isInFirst && !tests.some((test) => test.passes(times))) continue
+        const label = page[index] as number
+        if (label !== UNREAD) {
+          labelled.count(label, isInFirst)
+          continue
+        }
         const step = decidingStep(filter.touch, times.reached)
-        const event = step === undefined ? undefined : fills.key(step)
-        enrolments.push({ ordinal: times.ordinal, event, isInFirst })
+        unread.push({ page, index, event: step === undefined ? undefined : fills.key(step), isInFirst })
       }
     }
-    yield enrolments
+    await reading.read(unread)
+    for (const { page, index, isInFirst } of unread) labelled.count(page[index] as number, isInFirst)
+    for (const page of pages) labelled.append(page)
+  }
+  labels.end(walk)
+  return labelled.groups(labels, undivided)
+}
+
+/** A standing without a label: its place in its page, and the event that decides; undefined if there is none. */
+type Unread = { page: Uint16Array; index: number; event: Key | undefined; isInFirst: boolean }
+
+/** Reads events, and labels standings by them. */
+class LabelReading {
+  readonly #reader: StandingReader
+  readonly #labels: VariableLabels
+  readonly #asked: Pick<Asked, 'until_ms' | 'signal'>
+  #size = SLICE_EVENTS.first
+
+  constructor(reader: StandingReader, labels: VariableLabels, asked: Pick<Asked, 'until_ms' | 'signal'>) {
+    this.#reader = reader
+    this.#labels = labels
+    this.#asked = asked
+  }
+
+  /** Lets other work run at least once. @throws {BreakdownTooLarge} @throws the reason of the signal */
+  async read(unread: readonly Unread[]): Promise<void> {
+    await this.#yield()
+    for (let from = 0; from < unread.length; ) {
+      const some = unread.slice(from, from + this.#size)
+      from += some.length
+      const texts = await this.#reader.variables(some.flatMap(({ event }) => event ?? []))
+      let bytes = 1
+      let next = 0
+      for (const { page, index, event } of some) {
+        const text = event === undefined ? null : (texts[next++] ?? null)
+        bytes += text?.length ?? 0
+        page[index] = this.#labels.labelOf(text)
+      }
+      const fitting = Math.floor((some.length * SLICE_BYTES) / bytes)
+      this.#size = Math.max(SLICE_EVENTS.least, Math.min(fitting, 2 * this.#size, SLICE_EVENTS.most))
+      await this.#yield()
+    }
+  }
+
+  async #yield() {
+    const { until_ms, signal } = this.#asked
+    await turn()
+    signal.throwIfAborted()
+    if (performance.now() > until_ms) throw new BreakdownTooLarge('reading the variables takes too long')
   }
 }
 
@@ -152,75 +158,57 @@ class FillsReader {
   }
 }
 
-/** Gives each enrolment a label: whether it counts, and its value. */
-class Labelling {
-  /** Undefined if enrolments are not divided by a variable. */
-  readonly #read: ((json: string | null) => EventValue | undefined) | undefined
-  readonly #matches: (json: string | null) => boolean
-  /** By value. */
-  readonly #labels = new Map<EventValue, number>()
-  /** By label: how many are in the first period. */
-  readonly #counts = [0, 0]
-  /** By ordinal. */
+/** The labels of all enrolments in the order of the pages, and how many of those that count have each. */
+class Labelled {
+  /** By label; empty where nobody has it. */
+  readonly #counts: number[] = []
+  /** By ordinal, from 1. */
   #labelOf = new Uint16Array(4096)
+  #end = 1
 
-  constructor(name: string | undefined, filters: readonly VariableFilter[]) {
-    this.#read = name === undefined ? undefined : valueReader(name)
-    this.#matches = variablesTest(filters)
+  /** @param isInFirst whether it is in the first period, by which values are ranked */
+  count(label: number, isInFirst: boolean): void {
+    this.#counts[label] = (this.#counts[label] ?? 0) + (isInFirst ? 1 : 0)
   }
 
-  add(ordinal: number, text: string | null, isInFirst: boolean): void {
-    if (!this.#matches(text)) return
-    const value = this.#read?.(text)
-    const label = value === undefined ? NOT_SET : this.#label(value)
-    if (isInFirst) this.#counts[label] = (this.#counts[label] ?? 0) + 1
-    if (ordinal >= this.#labelOf.length) this.#grow(ordinal)
-    this.#labelOf[ordinal] = label
+  append(page: Uint16Array): void {
+    if (this.#end + page.length > this.#labelOf.length) {
+      const labels = new Uint16Array(2 * (this.#end + page.length))
+      labels.set(this.#labelOf)
+      this.#labelOf = labels
+    }
+    this.#labelOf.set(page, this.#end)
+    this.#end += page.length
   }
 
   /** The values with the most enrolments, then the others, then those without a value. */
-  groups(undivided: Groups): Groups {
+  groups(labels: VariableLabels, undivided: Groups): Groups {
     const labelOf = this.#labelOf
-    if (!this.#read) {
-      const { groups } = undivided
+    if (!labels.isDivided) {
       return {
-        groups,
-        of: (page) => ((labelOf[page.ordinal] ?? EXCLUDED) === EXCLUDED ? -1 : undivided.of(page)),
+        groups: undivided.groups,
+        of: (page) => ((labelOf[page.ordinal] as number) > EXCLUDED ? undivided.of(page) : -1),
       }
     }
-    const countOf = (label: number) => this.#counts[label] ?? 0
-    const ranked = [...this.#labels].sort(
-      ([one, label], [other, otherLabel]) =>
-        countOf(otherLabel) - countOf(label) || compareValues(one, other),
-    )
+    const ranked = [...labels.entries()]
+      .flatMap(([value, label]) => {
+        const count = this.#counts[label]
+        return count === undefined ? [] : [{ value, label, count }]
+      })
+      .sort((one, other) => other.count - one.count || compareValues(one.value, other.value))
     const listed = ranked.slice(0, LISTED_VALUES)
-    const groupOf = new Int8Array(this.#labels.size + FIRST_VALUE).fill(listed.length)
+    const groupOf = new Int8Array(NOT_SET + 1 + labels.values).fill(listed.length)
+    groupOf[UNREAD] = -1
     groupOf[EXCLUDED] = -1
     groupOf[NOT_SET] = listed.length + 1
-    for (const [index, [, label]] of listed.entries()) groupOf[label] = index
+    for (const [index, { label }] of listed.entries()) groupOf[label] = index
     return {
       groups: [
-        ...listed.map(([value]) => ({ kind: 'value' as const, value, values: 1 })),
+        ...listed.map(({ value }) => ({ kind: 'value' as const, value, values: 1 })),
         { kind: 'other', value: null, values: ranked.length - listed.length },
         { kind: 'not_set', value: null, values: 0 },
       ],
-      of: ({ ordinal }) => groupOf[labelOf[ordinal] ?? EXCLUDED] as number,
+      of: ({ ordinal }) => groupOf[labelOf[ordinal] as number] as number,
     }
-  }
-
-  #label(value: EventValue): number {
-    const known = this.#labels.get(value)
-    if (known !== undefined) return known
-    const label = this.#labels.size + FIRST_VALUE
-    if (this.#labels.size === MOST_VALUES) throw new BreakdownTooLarge('the variable has too many values')
-    this.#labels.set(value, label)
-    this.#counts[label] = 0
-    return label
-  }
-
-  #grow(ordinal: number) {
-    const labels = new Uint16Array(2 * Math.max(ordinal, this.#labelOf.length))
-    labels.set(this.#labelOf)
-    this.#labelOf = labels
   }
 }

@@ -6,7 +6,7 @@ import { JourneyReports } from '../../../server/storage/standings/journey-report
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
 import { StrictOrderTooLarge } from '../../../server/storage/standings/strict-order.ts'
-import { BreakdownTooLarge } from '../../../server/storage/standings/variable-groups.ts'
+import { BreakdownTooLarge } from '../../../server/storage/standings/variable-labels.ts'
 import { instants, journeys, key, plans } from '../../fixtures/standings/arbitraries.ts'
 import {
   type ModelStanding,
@@ -155,6 +155,129 @@ describe('a report of a journey', () => {
       }),
       cases,
     )
+  })
+
+  it('of a variable is the same whatever was read for reports before', async () => {
+    const subset = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 })
+    const changes = fc.array(fc.tuple(subset, filters), { minLength: 2, maxLength: 4 })
+    const touches = fc.constantFrom('first' as const, 'last' as const, 2)
+    const asked = fc.tuple(
+      journeys(NAMES, { customers: 70, variables: plans }),
+      changes,
+      touches,
+      fc.boolean(),
+    )
+    await fc.assert(
+      fc.asyncProperty(asked, async ([{ enrolments, events }, changes, touch, isFiltered]) => {
+        const reports = new JourneyReports()
+        for (const [version, [isThere, filter]] of changes.entries()) {
+          const some = events.filter((_, index) => isThere[index % isThere.length])
+          const reader = memoryStandings({ enrolments, events: some }, NAMES, 12)
+          reader.journey = async () => ({ generation: 1, event_ids: NAMES, version, building: null })
+          const query = {
+            ...filter,
+            touch,
+            breakdown: { by: 'variable', name: 'plan' },
+            compared: { entered_from_ms: -3, entered_to_ms: 3 },
+            ...(isFiltered && { variables: [{ name: 'plan', value: 'team' }] }),
+          } as const
+          const report = await reports.report(reader, JOURNEY, query, signal)
+          expect(report).toEqual(await new JourneyReports().report(reader, JOURNEY, query, signal))
+        }
+      }),
+      cases,
+    )
+  })
+
+  it('of a variable reads again only the events behind pages that have changed', async () => {
+    const customers = Array.from({ length: 640 }, (_, index) => key(index))
+    let rows = pagesOf(customers)
+    let version = 1
+    let read = 0
+    const after = async (_journey: string, _generation: number, after: string | null, limit: number) =>
+      rows.filter(({ first }) => after === null || first > after).slice(0, limit)
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      journey: async () => ({ generation: 1, event_ids: NAMES, version, building: null }),
+      times: after,
+      pages: after,
+      variables: async (events: readonly string[]) => {
+        read += events.length
+        return events.map(() => '{"plan":"team"}')
+      },
+    }
+    const reports = new JourneyReports()
+    const ask = async (names: readonly string[]) => {
+      read = 0
+      for (const name of names) {
+        const query = { breakdown: { by: 'variable', name } } as const
+        await reports.report(reader, JOURNEY, query, signal)
+      }
+      return read
+    }
+    expect(await ask(['plan'])).toBe(640)
+    version = 2
+    expect(await ask(['plan'])).toBe(0)
+    version = 3
+    rows = [...pagesOf(customers.slice(0, 639))]
+    expect(await ask(['plan'])).toBe(63)
+    version = 4
+    expect(await ask(['plan', 'seats', 'plan'])).toBe(639)
+    // The sixteen that were used last are kept.
+    version = 5
+    expect(await ask(Array.from({ length: 16 }, (_, index) => `name-${index}`))).toBe(16 * 639)
+    expect(await ask(['seats', 'name-15'])).toBe(639)
+  })
+
+  it('of a variable does not count values that nobody has any more', async () => {
+    const customers = Array.from({ length: 13 }, (_, index) => key(index))
+    let rows = pagesOf(customers)
+    let version = 1
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      journey: async () => ({ generation: 1, event_ids: NAMES, version, building: null }),
+      times: async () => rows,
+      pages: async () => rows,
+      variables: async (events: readonly string[]) => events.map((plan) => JSON.stringify({ plan })),
+    }
+    const reports = new JourneyReports()
+    const values = async () => {
+      const query = { breakdown: { by: 'variable', name: 'plan' } } as const
+      const { groups } = await reports.report(reader, JOURNEY, query, signal)
+      return groups?.map(({ group }) => group.values)
+    }
+    expect(await values()).toEqual([...Array(10).fill(1), 3])
+    version = 2
+    rows = pagesOf(customers.slice(2))
+    expect(await values()).toEqual([...Array(10).fill(1), 1])
+  })
+
+  it('that was refused after reading for too long goes on from there when it is asked again', async () => {
+    const customers = Array.from({ length: 20_000 }, (_, index) => key(index))
+    const rows = pagesOf(customers)
+    const after = async (_journey: string, _generation: number, after: string | null, limit: number) =>
+      rows.filter(({ first }) => after === null || first > after).slice(0, limit)
+    let passed_ms = 0
+    let read = 0
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      times: after,
+      pages: after,
+      variables: async (events: readonly string[]) => {
+        read += events.length
+        if (read > 10_000) passed_ms += 3_600
+        return events.map(() => '{"plan":"team"}')
+      },
+    }
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => passed_ms)
+    onTestFinished(() => now.mockRestore())
+    const reports = new JourneyReports()
+    const query = { breakdown: { by: 'variable', name: 'plan' } } as const
+    await expect(reports.report(reader, JOURNEY, query, signal)).rejects.toThrow(BreakdownTooLarge)
+    passed_ms = 0
+    read = -20_000
+    expect((await reports.report(reader, JOURNEY, query, signal)).enrolled).toBe(20_000)
+    expect(read).toBeLessThan(-10_000)
   })
 
   it('of a variable with more values than there are labels is refused', async () => {
@@ -331,6 +454,25 @@ describe('a trend of a journey', () => {
 })
 
 describe('the times of a step', () => {
+  it('are those of the customers who reach it within the part, the window and the order', async () => {
+    const asked = fc.tuple(
+      journeys(NAMES, { customers: 70 }),
+      filters,
+      instants,
+      fc.integer({ min: 1, max: NAMES.length }),
+    )
+    await fc.assert(
+      fc.asyncProperty(asked, async ([journey, filter, asOf_ms, step]) => {
+        const reader = memoryStandings(journey, NAMES, asOf_ms)
+        const { times } = await new JourneyReports().histogram(reader, JOURNEY, { ...filter, step }, signal)
+        const entered = modelEntered(modelOrdered(journey, NAMES, filter), filter)
+        const isIn = modelSteps(NAMES, filter).includes(step)
+        expect(times).toEqual(modelTimes(isIn ? modelStepTimes(entered, step, filter) : []))
+      }),
+      cases,
+    )
+  })
+
   it('are counted in contiguous ranges that cover all of them', async () => {
     const spread = fc.oneof(fc.nat(20), fc.nat(1e5), fc.nat(1e9), fc.nat(1e13))
     const times = fc.tuple(spread, fc.array(fc.tuple(fc.nat(1000), spread), { minLength: 1, maxLength: 60 }))
