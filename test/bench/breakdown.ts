@@ -8,8 +8,8 @@ import type { Watched } from './watched.ts'
 import { initializeCustomers } from './windows.ts'
 
 /**
- * Times of reports of a journey of four steps, with ten events per customer (`settings.storedEvents`), each after a new
- * event, so that no answer is cached; null if a report was refused as too large.
+ * Times of reports of a journey of four steps, with ten events per customer (`settings.storedEvents`), each after a change,
+ * so that no answer is cached; null if a report was refused as too large.
  */
 export type BreakdownFigures = {
   enrolments: number
@@ -68,7 +68,7 @@ async function measureOn(
   const times = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as Record<ReportKind, number[]>
   const refused = new Set<ReportKind>()
   const ask = async (kind: ReportKind) => {
-    await journey.send()
+    await journey.change()
     const { status, ms } = await journey.time(withPeriod(QUERIES[kind]))
     if (status === TOO_LARGE) refused.add(kind)
     return ms

@@ -9,7 +9,7 @@ import { CONNECTIONS, initializeCustomers } from './windows.ts'
 /** Figures of reports on a journey of four steps, with ten events per customer (`settings.storedEvents`). */
 export type JourneyFigures = {
   enrolments: number
-  /** Reports: without new events; after a new event each; with filters, after a new event each. */
+  /** Reports: without new events; after a change each; with filters, after a change each. */
   report_p99_ms: { unchanged: number; changed: number; filtered: number }
   /** The longest time from the response to an event until a report includes it, with ten events per second. */
   as_of_lag_ms: number
@@ -99,14 +99,17 @@ type Report = { as_of: string | null; recomputing: object | null; steps: { event
 export class Journey {
   readonly #server: Server
   readonly #headers: Record<string, string>
+  readonly #journeyId: string
   readonly #path: string
   #customerId = ''
+  #changes = 0
 
   constructor(server: Server) {
     const [workspace] = server.workspaces
     this.#server = server
     this.#headers = { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' }
-    this.#path = `/journeys/${workspace?.journey_ids[0]}`
+    this.#journeyId = workspace?.journey_ids[0] ?? ''
+    this.#path = `/journeys/${this.#journeyId}`
   }
 
   async setSteps(names: readonly string[]): Promise<void> {
@@ -128,7 +131,7 @@ export class Journey {
   async p99_ms(query: (number: number) => string, { isChanged = false } = {}): Promise<number> {
     const times: number[] = []
     for (let number = 0; number < REPORTS; number += 1) {
-      if (isChanged) await this.send()
+      if (isChanged) await this.change()
       const began_ms = performance.now()
       await this.#report(query(number))
       times.push(performance.now() - began_ms)
@@ -161,23 +164,30 @@ export class Journey {
     return greatest_ms
   }
 
-  /** Sends an event of the first step. */
+  /** Sends an event of the first step, always of the same customer. */
   async send(): Promise<void> {
-    const journey_id = this.#path.split('/')[2]
-    if (!this.#customerId) {
-      const body = {
-        journey_id,
-        client_customer_id: 'user-0',
-        customer_type: 'contact',
-        customer_name: 'Ada',
-      }
-      this.#customerId = (await this.#ask('POST', '/customers/initialize', body)).customer_id
-    }
-    await this.#ask('POST', '/events/create', {
-      journey_id,
-      customer_id: this.#customerId,
-      event_id: EVENT_NAMES[0],
-    })
+    this.#customerId ||= await this.#initialize('user-0')
+    await this.#reach(this.#customerId)
+  }
+
+  /** Changes the report, and waits until it is counted: a new customer has reached the first step. */
+  async change(): Promise<void> {
+    this.#changes += 1
+    await this.#reach(await this.#initialize(`late-${this.#changes}`))
+    const since_ms = Date.now()
+    // Of nobody, so that no other answer is cached.
+    while (!isIn(await this.#report('?entered_to=1970-01-02T00:00:00Z'), since_ms)) await pause(20)
+  }
+
+  async #initialize(client_customer_id: string): Promise<string> {
+    const customer = { client_customer_id, customer_type: 'contact', customer_name: 'Ada' }
+    const body = { journey_id: this.#journeyId, ...customer }
+    return (await this.#ask('POST', '/customers/initialize', body)).customer_id
+  }
+
+  async #reach(customer_id: string) {
+    const event = { journey_id: this.#journeyId, customer_id, event_id: EVENT_NAMES[0] }
+    await this.#ask('POST', '/events/create', event)
   }
 
   async #report(query: string): Promise<Report> {
