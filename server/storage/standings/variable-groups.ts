@@ -55,16 +55,17 @@ export async function variableGroups(
   const walk = labels.begin()
   for await (const rows of keyedPages(reader, asked)) {
     const unread: Unread[] = []
-    const pages: Uint16Array[] = []
+    const pages: { page: Uint16Array | undefined; standings: number }[] = []
     for (const row of rows) {
       times.open(row.times)
-      const fills = new FillsReader(row, times.count)
-      const page = labels.ofPage(row, times.count, walk)
-      pages.push(page)
+      const standings = times.count
+      const fills = new FillsReader(row, standings)
+      let page: Uint16Array | undefined
       for (let index = 0; times.next(); index += 1) {
         fills.next(times.reached)
         const isInFirst = tests[0]?.passes(times) ?? false
         if (!isInFirst && !tests.some((test) => test.passes(times))) continue
+        page ??= labels.ofPage(row, standings, walk)
         const label = page[index] as number
         if (label !== UNREAD) {
           labelled.count(label, isInFirst)
@@ -73,10 +74,12 @@ export async function variableGroups(
         const step = decidingStep(filter.touch, times.reached)
         unread.push({ page, index, event: step === undefined ? undefined : fills.key(step), isInFirst })
       }
+      if (!page) labels.pass(row, walk)
+      pages.push({ page, standings })
     }
     await reading.read(unread)
     for (const { page, index, isInFirst } of unread) labelled.count(page[index] as number, isInFirst)
-    for (const page of pages) labelled.append(page)
+    for (const { page, standings } of pages) labelled.append(page, standings)
   }
   labels.end(walk)
   return labelled.groups(labels, undivided)
@@ -171,14 +174,16 @@ class Labelled {
     this.#counts[label] = (this.#counts[label] ?? 0) + (isInFirst ? 1 : 0)
   }
 
-  append(page: Uint16Array): void {
-    if (this.#end + page.length > this.#labelOf.length) {
-      const labels = new Uint16Array(2 * (this.#end + page.length))
+  /** Adds the standings of a page. @param page undefined if none of them counts */
+  append(page: Uint16Array | undefined, standings: number): void {
+    const end = this.#end + standings
+    if (end > this.#labelOf.length) {
+      const labels = new Uint16Array(2 * end)
       labels.set(this.#labelOf)
       this.#labelOf = labels
     }
-    this.#labelOf.set(page, this.#end)
-    this.#end += page.length
+    if (page) this.#labelOf.set(page, this.#end)
+    this.#end = end
   }
 
   /** The values with the most enrolments, then the others, then those without a value. */

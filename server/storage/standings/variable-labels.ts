@@ -14,6 +14,13 @@ export class BreakdownTooLarge extends Error {}
 /** Limit of different values; a label has 16 bits. */
 const MOST_VALUES = 65_000
 
+/** What is kept from one report to the next: labels by so many variables, of so many pages together, 450 bytes each. */
+const KEPT = 16
+const KEPT_PAGES = 65_536
+
+/** Labels by a variable with more values, of up to 400 bytes, are not kept. */
+const KEPT_VALUES = 10_000
+
 /** Labels of standings; values follow. */
 export const UNREAD = 0
 export const EXCLUDED = 1
@@ -73,8 +80,14 @@ export class VariableLabels {
       return known.labels
     }
     const labels = new Uint16Array(standings)
-    this.#pages.set(first, { digest, labels, walk })
+    if (known || this.#pages.size < KEPT_PAGES) this.#pages.set(first, { digest, labels, walk })
     return labels
+  }
+
+  /** Notes that a page is still there, without looking at its labels. */
+  pass({ first }: PageRow, walk: number): void {
+    const known = this.#pages.get(first)
+    if (known) known.walk = Math.max(known.walk, walk)
   }
 
   /** Forgets the pages that a walk over all of them has not seen. */
@@ -100,11 +113,6 @@ export class VariableLabels {
     return this.#labels
   }
 }
-
-/** Limits of what is kept: a page with its labels takes some 450 bytes, a value up to 400. */
-const KEPT_PAGES = 65_536
-const KEPT_VALUES = 10_000
-const KEPT = 16
 
 /** Keeps labels from one report to the next, so that only the events behind changed pages are read again. */
 export class KeptLabels {

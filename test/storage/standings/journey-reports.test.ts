@@ -207,15 +207,16 @@ describe('a report of a journey', () => {
       },
     }
     const reports = new JourneyReports()
-    const ask = async (names: readonly string[]) => {
+    const ask = async (names: readonly string[], period: { entered_from_ms?: number } = {}) => {
       read = 0
       for (const name of names) {
-        const query = { breakdown: { by: 'variable', name } } as const
+        const query = { breakdown: { by: 'variable', name }, ...period } as const
         await reports.report(reader, JOURNEY, query, signal)
       }
       return read
     }
     expect(await ask(['plan'])).toBe(640)
+    expect(await ask(['plan'], { entered_from_ms: 1 })).toBe(0)
     version = 2
     expect(await ask(['plan'])).toBe(0)
     version = 3
