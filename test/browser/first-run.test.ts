@@ -21,6 +21,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { installPackage, writeIn } from '../fixtures/installation.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
+import { within } from '../fixtures/within.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -111,22 +112,10 @@ describe('the first visit', () => {
     expect((box?.y ?? 800) + (box?.height ?? 0), 'what arrives is in sight').toBeLessThan(800)
     await makeKey(page)
     const commands = await copiedCode(page, 'curl commands')
-    // In the page itself, because calls from the test to the browser take time of their own.
-    const shown = panel.evaluate(
-      (element) =>
-        new Promise<number>((resolve) => {
-          const observer = new MutationObserver(() => {
-            if (!element.textContent.includes('first_event received in Onboarding')) return
-            observer.disconnect()
-            resolve(Date.now())
-          })
-          observer.observe(element, { subtree: true, childList: true, characterData: true })
-        }),
-    )
     const { stdout } = await run('bash', ['-c', commands])
-    const ended = Date.now()
-
-    expect((await shown) - ended).toBeLessThan(1000)
+    await within(1, async () => {
+      expect(await panel.textContent()).toContain('first_event received in Onboarding')
+    })
     const [customer, event] = stdout
       .trim()
       .split('\n')

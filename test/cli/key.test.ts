@@ -9,6 +9,7 @@ import { type Cairn, newStore, startCairn, startCairnForTest, unmadeStore } from
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { engine } from '../fixtures/engine.ts'
 import { storedText } from '../fixtures/store.ts'
+import { within } from '../fixtures/within.ts'
 
 type Workspace = Awaited<ReturnType<typeof newWorkspace>>
 
@@ -57,7 +58,6 @@ async function status(token: string): Promise<number> {
 }
 
 const instant = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('cairn key create', () => {
   it('creates a secret key that works immediately', async () => {
@@ -208,7 +208,7 @@ describe('cairn key rotate', () => {
     const { expires_at } = listed.find(({ key_id }: { key_id: string }) => key_id === made.key_id)
     expect(Date.parse(expires_at) - Date.parse(again.created_at)).toBe(24 * 3_600_000)
 
-    await expect.poll(() => status(old.key), { timeout: 2000, interval: 20 }).toBe(401)
+    await within(2, async () => expect(await status(old.key)).toBe(401))
     expect(await status(again.key)).toBe(200)
   })
 
@@ -217,7 +217,7 @@ describe('cairn key rotate', () => {
     expect(await status(old.key)).toBe(200)
     const made = await keyJson('rotate', old.key_id, '--grace', '0s')
     expect(await status(made.key)).toBe(200)
-    await expect.poll(() => status(old.key), withinASecond).toBe(401)
+    await within(1, async () => expect(await status(old.key)).toBe(401))
     const stderr = `cairn: ${old.key_id} has expired or was revoked; create a new key instead\n`
     expect(await key('rotate', old.key_id)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(await keyJson('list')).toHaveLength(4)
@@ -245,7 +245,7 @@ describe('cairn key revoke', () => {
     const environment = { DATABASE_URL: cairn.databaseUrl }
     const { stdout } = await spawnCairn(['key', 'revoke', made.key_id, '--json'], { environment }).ended
     const revoked = JSON.parse(stdout)
-    await expect.poll(() => status(made.key), withinASecond).toBe(401)
+    await within(1, async () => expect(await status(made.key)).toBe(401))
     expect(revoked).toMatchObject({ key_id: made.key_id, state: 'revoked', revoked_at: instant })
     expect(await keyJson('revoke', made.key_id)).toMatchObject({ revoked_at: revoked.revoked_at })
     expect(await key('rotate', made.key_id)).toMatchObject({ code: 3, stdout: '' })

@@ -8,6 +8,7 @@ import { type Cairn, newStore, startCairn, temporaryFolder } from '../fixtures/c
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { browser, newEmail, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { connectTo } from '../fixtures/store.ts'
+import { within } from '../fixtures/within.ts'
 
 const PASSWORD = 'enigma-is-a-machine'
 
@@ -264,9 +265,7 @@ describe('cairn member set-password', () => {
       stdout: `The password of ${owner.name} has been changed.\n`,
     })
     for (const { client } of [owner, second]) {
-      await expect
-        .poll(async () => (await client().getSession()).response.status, { timeout: 1000 })
-        .toBe(401)
+      await within(1, async () => expect((await client().getSession()).response.status).toBe(401))
     }
     expect((await other.client().getSession()).response.status).toBe(200)
     await expect(signIn(cairn, owner)).rejects.toThrow('401')

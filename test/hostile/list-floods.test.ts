@@ -15,6 +15,7 @@ import { connect } from '../fixtures/file-store.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
+import { within } from '../fixtures/within.ts'
 
 /** So many that a page ends before it reaches the matches of a search: the oldest. */
 const CUSTOMERS = 100_000
@@ -188,7 +189,7 @@ describe('keys in use', () => {
     await vi.waitUntil(async () => (await send()) === 409, withPatience)
     expect(await lookUps()).toBe(before)
     other.exec(`UPDATE service_keys SET revoked_ms = 1 WHERE workspace_id = '${workspace_id}'`)
-    await vi.waitUntil(async () => (await send()) === 401, { timeout: 1000 })
+    await within(1, async () => expect(await send()).toBe(401))
     expect(await lookUps()).toBe(before)
   })
 })

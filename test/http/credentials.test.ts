@@ -12,6 +12,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import { problemOf, refusal, send } from '../fixtures/requests.ts'
 import { changeKey, createKey } from '../fixtures/service-keys.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { within } from '../fixtures/within.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -189,7 +190,7 @@ describe('the life of a key', () => {
     const { key, key_id } = await createKey(cairn, workspace, 'secret')
     expect(await statusOf(key)).toBe(200)
     await changeKey(cairn, key_id, { revoked_ms: Date.now() })
-    await vi.waitFor(async () => expect(await statusOf(key)).toBe(401), { timeout: 1000, interval: 20 })
+    await within(1, async () => expect(await statusOf(key)).toBe(401))
   })
 
   it('begins and ends by the command line while the server runs', async () => {
@@ -201,7 +202,7 @@ describe('the life of a key', () => {
     const made = await keyCommand(cairn, 'create', '--workspace', name, '--kind', 'secret', '--name', 'CI')
     expect(await statusOf(made.key)).toBe(200)
     await keyCommand(cairn, 'revoke', made.key_id)
-    await vi.waitFor(async () => expect(await statusOf(made.key)).toBe(401), { timeout: 1000, interval: 20 })
+    await within(1, async () => expect(await statusOf(made.key)).toBe(401))
   })
 
   it('overlaps with that of its successor for the grace period', async () => {
@@ -214,10 +215,7 @@ describe('the life of a key', () => {
     expect([await statusOf(old.key, cairn), await statusOf(made.key, cairn)]).toEqual([200, 200])
     // Until the server has noticed the change, it treats the old key as one without expiry.
     ahead_ms = DAY_MS + 1000
-    await vi.waitFor(async () => expect(await statusOf(old.key, cairn)).toBe(401), {
-      timeout: 1000,
-      interval: 20,
-    })
+    await within(1, async () => expect(await statusOf(old.key, cairn)).toBe(401))
     expect(await statusOf(made.key, cairn)).toBe(200)
   })
 

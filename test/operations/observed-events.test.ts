@@ -65,7 +65,7 @@ describe('what events with a name look like', () => {
     expect(JSON.stringify((await client.getObservedEvent({ query })).data)).toContain('Ada Lovelace')
     await client.eraseCustomer({ path: { customer_id } })
     await expect
-      .poll(async () => (await client.getObservedEvent({ query })).data, { timeout: 60_000 })
+      .poll(async () => (await client.getObservedEvent({ query })).data)
       .toMatchObject({ examined: 0, fields: [] })
   })
 })

@@ -7,6 +7,7 @@ import { runCairn } from '../fixtures/command.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { refusal, send } from '../fixtures/requests.ts'
 import { storedText } from '../fixtures/store.ts'
+import { within } from '../fixtures/within.ts'
 
 const DAY_MS = 86_400_000
 
@@ -450,7 +451,7 @@ describe('keys of the command line and of members', () => {
     const own = await create({ kind: 'secret' })
     expect(await run('list')).toContainEqual(expect.objectContaining({ key_id: own.key_id }))
     await run('revoke', own.key_id)
-    await expect.poll(() => status(own.token), { timeout: 2000 }).toBe(401)
+    await within(1, async () => expect(await status(own.token)).toBe(401))
     expect(await refusal(await send(cairn, 'GET /journeys', { key: own.token }))).toMatchObject({
       status: 401,
     })

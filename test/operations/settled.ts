@@ -15,7 +15,7 @@ export async function settled<Report extends Counted>(ask: () => Promise<Answer<
         settled = data
         return data?.as_of != null && Date.parse(data.as_of) >= since_ms && data.recomputing === null
       },
-      { timeout: 20_000, interval: 20 },
+      { interval: 20 },
     )
     .toBe(true)
   return settled as Report

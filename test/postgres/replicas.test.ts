@@ -22,10 +22,10 @@ import {
   readingIn,
   type Store,
 } from '../fixtures/store.ts'
+import { within } from '../fixtures/within.ts'
 import { startProxy } from './proxy.ts'
 
 /** Within a second, plus a little for the request itself. */
-const withinASecond = { timeout: 1000, interval: 20 }
 
 async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<Store[]> {
   const databaseUrl = await newDatabase()
@@ -192,7 +192,7 @@ describe('two replicas', () => {
       `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';
       UPDATE cairn_store SET changes = changes + 1`,
     )
-    await vi.waitUntil(async () => (await client.listEvents()).response.status === 401, withinASecond)
+    await within(1, async () => expect((await client.listEvents()).response.status).toBe(401))
   })
 
   it('do not trust a key once it could not be confirmed for a second', async () => {

@@ -12,10 +12,9 @@ import { withPatience } from '../fixtures/patience.ts'
 import { type PostgresServer, postgresUrl } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
+import { within } from '../fixtures/within.ts'
 import { ownServer } from './own-server.ts'
 import { senders } from './senders.ts'
-
-const recovered = { timeout: 2_000, interval: 20 }
 
 /** Cairn on a PostgreSQL server of its own, with senders whose events must each get 201, or 503 with Retry-After. */
 async function cairnWithSenders(settings: Record<string, string> = {}) {
@@ -53,8 +52,8 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
     },
     async expectRecovery() {
       const over_ms = performance.now()
-      await vi.waitUntil(() => sent.lastAcknowledged_ms() > over_ms, recovered)
-      await vi.waitUntil(async () => (await readiness()) === 200, recovered)
+      await within(2, () => expect(sent.lastAcknowledged_ms()).toBeGreaterThan(over_ms))
+      await within(2, async () => expect(await readiness()).toBe(200))
     },
     /** Stops the senders, sends everything again, and checks that each event is stored once, and as acknowledged. */
     async expectAllOnce() {

@@ -21,6 +21,7 @@ import type { Cairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
 import { it } from '../fixtures/it.ts'
+import { within } from '../fixtures/within.ts'
 
 /** Runs a change next to the server, as a command does. */
 function outside<Result>(cairn: Cairn, work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
@@ -40,9 +41,6 @@ function newKey(workspace_id: string, token: string) {
     expires_ms: null,
   }
 }
-
-/** Within a second, plus a little for the request itself. */
-const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('what another program has created', () => {
   it('is usable at once: a workspace, its keys and its journey', async ({ cairn }) => {
@@ -95,9 +93,9 @@ describe('what another program has changed', () => {
         await updateServiceKey(db, key_id, { revoked_ms: Date.now() })
       }
     })
-    await expect
-      .poll(async () => (await workspace.client.listEvents()).error?.code, withinASecond)
-      .toBe('unauthorized')
+    await within(1, async () => {
+      expect((await workspace.client.listEvents()).error?.code).toBe('unauthorized')
+    })
   })
 
   it('is seen within a second: an archived and a restored journey', async ({ cairn, workspace, event }) => {
@@ -110,9 +108,9 @@ describe('what another program has changed', () => {
       await outside(cairn, (db) =>
         updateJourney(db, workspace_id, journey_id, { status, updated_ms: Date.now() }),
       )
-      await expect
-        .poll(async () => (await client.createEvent({ body: event })).error?.code, withinASecond)
-        .toBe(code)
+      await within(1, async () => {
+        expect((await client.createEvent({ body: event })).error?.code).toBe(code)
+      })
     }
   })
 
@@ -127,7 +125,7 @@ describe('what another program has changed', () => {
     expect(await asked()).toBe(false)
     for (const isProtected of [false, true]) {
       await outside(cairn, (db) => updateProtection(db, workspace_id, isProtected))
-      await expect.poll(asked, withinASecond).toBe(!isProtected)
+      await within(1, async () => expect(await asked()).toBe(!isProtected))
     }
   })
 
@@ -147,13 +145,13 @@ describe('what another program has changed', () => {
       updated_ms: Date.now(),
     }
     await outside(cairn, (db) => insertDefinition(db, workspace_id, definition))
-    await expect.poll(code, withinASecond).toBe('event_not_as_defined')
+    await within(1, async () => expect(await code()).toBe('event_not_as_defined'))
     const after = { ...definition, mode: 'warn' as const }
     await outside(cairn, (db) => updateDefinition(db, workspace_id, definition, after))
-    await expect.poll(code, withinASecond).toBeUndefined()
+    await within(1, async () => expect(await code()).toBeUndefined())
     await outside(cairn, (db) => deleteDefinition(db, workspace_id, definition.definition_id))
     await outside(cairn, (db) => updateUnknownEvents(db, workspace_id, 'reject'))
-    await expect.poll(code, withinASecond).toBe('unknown_event')
+    await within(1, async () => expect(await code()).toBe('unknown_event'))
   })
 
   it('is seen within a second, repeatedly', async ({ cairn, workspace }) => {
@@ -164,9 +162,9 @@ describe('what another program has changed', () => {
           await updateServiceKey(db, key_id, { revoked_ms })
         }
       })
-      await expect
-        .poll(async () => (await client.listEvents()).response.status, withinASecond)
-        .toBe(revoked_ms === null ? 200 : 401)
+      await within(1, async () => {
+        expect((await client.listEvents()).response.status).toBe(revoked_ms === null ? 200 : 401)
+      })
     }
   })
 })

@@ -11,6 +11,7 @@ import { customerInJourney } from '../../fixtures/customer.ts'
 import { connect, openStoreForTest, type Store, storedEvents } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
 import { initialize, insert, newSubject, readingIn, type Subject } from '../../fixtures/store.ts'
+import { within } from '../../fixtures/within.ts'
 
 /** SQLite's codes for a read-only and for a full disk. */
 const failures = [
@@ -69,7 +70,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
     await expect(insert(store, subject, large)).rejects.toMatchObject(unavailable.reason)
     onOutsideChange.mockClear()
     connect(store.path).exec(`UPDATE journeys SET status = 'archived'`)
-    await vi.waitFor(() => expect(onOutsideChange).toHaveBeenCalled(), { timeout: 1000 })
+    await within(1, () => expect(onOutsideChange).toHaveBeenCalled())
     await vi.waitFor(async () => {
       expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_archived' })
     }, withPatience)
