@@ -15,7 +15,7 @@ export class BreakdownTooLarge extends Error {}
 const MOST_VALUES = 65_000
 
 /** What is kept from one report to the next: labels by so many variables, of so many pages together, 450 bytes each. */
-const KEPT = 16
+const KEPT_VARIABLES = 16
 const KEPT_PAGES = 65_536
 
 /** Labels by a variable with more values, of up to 400 bytes, are not kept. */
@@ -134,7 +134,7 @@ export class KeptLabels {
     for (const [key, labels] of [...this.#kept].reverse()) {
       pages += labels.pages
       count += 1
-      if (pages > KEPT_PAGES || count > KEPT) this.#kept.delete(key)
+      if (pages > KEPT_PAGES || count > KEPT_VARIABLES) this.#kept.delete(key)
     }
   }
 }
