@@ -185,7 +185,7 @@ describe('a report of a journey', () => {
           expect(report).toEqual(await new JourneyReports().report(reader, JOURNEY, query, signal))
         }
       }),
-      cases,
+      { numRuns: casesToTry({ inCi: 150, elsewhere: 50 }) },
     )
   })
 
