@@ -52,7 +52,7 @@ export async function variableGroups(
   const labelled = new Labelled()
   const reading = new LabelReading(reader, labels, asked)
   const times = new TimesReader()
-  const walk = labels.begin()
+  const firsts = new Set<Key>()
   for await (const rows of keyedPages(reader, asked)) {
     const unread: Unread[] = []
     const pages: { page: Uint16Array | undefined; standings: number }[] = []
@@ -65,7 +65,7 @@ export async function variableGroups(
         fills.next(times.reached)
         const isInFirst = tests[0]?.passes(times) ?? false
         if (!isInFirst && !tests.some((test) => test.passes(times))) continue
-        page ??= labels.ofPage(row, standings, walk)
+        page ??= labels.ofPage(row, standings)
         const label = page[index] as number
         if (label !== UNREAD) {
           labelled.count(label, isInFirst)
@@ -74,14 +74,14 @@ export async function variableGroups(
         const step = decidingStep(filter.touch, times.reached)
         unread.push({ page, index, event: step === undefined ? undefined : fills.key(step), isInFirst })
       }
-      if (!page) labels.pass(row, walk)
+      firsts.add(row.first)
       pages.push({ page, standings })
     }
     await reading.read(unread)
     for (const { page, index, isInFirst } of unread) labelled.count(page[index] as number, isInFirst)
     for (const { page, standings } of pages) labelled.append(page, standings)
   }
-  labels.end(walk)
+  labels.keepOnly(firsts)
   return labelled.groups(labels, undivided)
 }
 

@@ -14,12 +14,11 @@ export class BreakdownTooLarge extends Error {}
 /** Limit of different values; a label has 16 bits. */
 const MOST_VALUES = 65_000
 
-/** What is kept from one report to the next: labels by so many variables, of so many pages together, 450 bytes each. */
-const KEPT_VARIABLES = 16
-const KEPT_PAGES = 65_536
-
-/** Labels by a variable with more values, of up to 400 bytes, are not kept. */
-const KEPT_VALUES = 10_000
+/**
+ * What is kept from one report to the next: labels by so many variables, of so many pages and values together, which take
+ * 450 and up to 400 bytes each.
+ */
+const KEPT = { variables: 16, pages: 65_536, values: MOST_VALUES }
 
 /** Labels of standings; values follow. */
 export const UNREAD = 0
@@ -27,8 +26,8 @@ export const EXCLUDED = 1
 export const NOT_SET = 2
 const FIRST_VALUE = 3
 
-/** The labels of a page, as long as it has the same standings. `walk` is the last one that saw it. */
-type LabelledPage = { digest: string; labels: Uint16Array; walk: number }
+/** The labels of a page, as long as it has the same standings. */
+type LabelledPage = { digest: string; labels: Uint16Array }
 
 /**
  * Labels a journey's standings by the event that decides about each: whether it meets some conditions, and its value of a
@@ -42,7 +41,6 @@ export class VariableLabels {
   readonly #labels = new Map<EventValue, number>()
   /** By the first customer. */
   readonly #pages = new Map<Key, LabelledPage>()
-  #walks = 0
 
   constructor(name: string | undefined, filters: readonly VariableFilter[]) {
     this.#read = name === undefined ? undefined : valueReader(name)
@@ -62,37 +60,22 @@ export class VariableLabels {
     return this.#labels.size
   }
 
-  /** Returns the number of a new walk over all pages. */
-  begin(): number {
-    this.#walks += 1
-    return this.#walks
-  }
-
   /**
    * The labels of a page's standings, to be written where they are unread.
    * @param standings how many there are
    */
-  ofPage({ first, times, keys }: PageRow, standings: number, walk: number): Uint16Array {
+  ofPage({ first, times, keys }: PageRow, standings: number): Uint16Array {
     const digest = createHash('sha1').update(times).update(keys).digest('base64')
     const known = this.#pages.get(first)
-    if (known?.digest === digest) {
-      known.walk = Math.max(known.walk, walk)
-      return known.labels
-    }
+    if (known?.digest === digest) return known.labels
     const labels = new Uint16Array(standings)
-    if (known || this.#pages.size < KEPT_PAGES) this.#pages.set(first, { digest, labels, walk })
+    if (known || this.#pages.size < KEPT.pages) this.#pages.set(first, { digest, labels })
     return labels
   }
 
-  /** Notes that a page is still there, without looking at its labels. */
-  pass({ first }: PageRow, walk: number): void {
-    const known = this.#pages.get(first)
-    if (known) known.walk = Math.max(known.walk, walk)
-  }
-
-  /** Forgets the pages that a walk over all of them has not seen. */
-  end(walk: number): void {
-    for (const [first, page] of this.#pages) if (page.walk < walk) this.#pages.delete(first)
+  /** Forgets all other pages. @param firsts the first customers of pages */
+  keepOnly(firsts: ReadonlySet<Key>): void {
+    for (const first of this.#pages.keys()) if (!firsts.has(first)) this.#pages.delete(first)
   }
 
   /** The label for the `custom_variables` of the event that decides. @throws {BreakdownTooLarge} */
@@ -128,13 +111,15 @@ export class KeptLabels {
 
   /** To be called when labels were used: forgets what is too much to keep. */
   trim(): void {
-    for (const [key, { values }] of this.#kept) if (values > KEPT_VALUES) this.#kept.delete(key)
-    let pages = 0
-    let count = 0
+    let [variables, pages, values] = [0, 0, 0]
     for (const [key, labels] of [...this.#kept].reverse()) {
+      variables += 1
       pages += labels.pages
-      count += 1
-      if (pages > KEPT_PAGES || count > KEPT_VARIABLES) this.#kept.delete(key)
+      values += labels.values
+      const isFull = labels.values === MOST_VALUES
+      // Nobody may have most of them any more.
+      if (isFull || variables > KEPT.variables || pages > KEPT.pages || values > KEPT.values)
+        this.#kept.delete(key)
     }
   }
 }

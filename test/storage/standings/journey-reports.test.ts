@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
+import type { PageRow } from '../../../server/storage/standings/standing-store.ts'
 import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
 import { StrictOrderTooLarge } from '../../../server/storage/standings/strict-order.ts'
 import { BreakdownTooLarge } from '../../../server/storage/standings/variable-labels.ts'
@@ -55,6 +56,15 @@ function pagesOf(customers: readonly string[]) {
     return page.rows()
   })
   return rows.flat()
+}
+
+/** How a reader yields pages, which may change. */
+function yieldingPages(rows: () => readonly PageRow[]) {
+  const after = async (_journey: string, _generation: number, after: string | null, limit: number) =>
+    rows()
+      .filter(({ first }) => after === null || first > after)
+      .slice(0, limit)
+  return { times: after, pages: after }
 }
 
 const cases = { numRuns: casesToTry({ inCi: 500, elsewhere: 100 }) }
@@ -194,13 +204,10 @@ describe('a report of a journey', () => {
     let rows = pagesOf(customers)
     let version = 1
     let read = 0
-    const after = async (_journey: string, _generation: number, after: string | null, limit: number) =>
-      rows.filter(({ first }) => after === null || first > after).slice(0, limit)
     const reader = {
       ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
       journey: async () => ({ generation: 1, event_ids: NAMES, version, building: null }),
-      times: after,
-      pages: after,
+      ...yieldingPages(() => rows),
       variables: async (events: readonly string[]) => {
         read += events.length
         return events.map(() => '{"plan":"team"}')
@@ -220,7 +227,7 @@ describe('a report of a journey', () => {
     version = 2
     expect(await ask(['plan'])).toBe(0)
     version = 3
-    rows = [...pagesOf(customers.slice(0, 639))]
+    rows = pagesOf(customers.slice(0, 639))
     expect(await ask(['plan'])).toBe(63)
     version = 4
     expect(await ask(['plan', 'seats', 'plan'])).toBe(639)
@@ -237,8 +244,7 @@ describe('a report of a journey', () => {
     const reader = {
       ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
       journey: async () => ({ generation: 1, event_ids: NAMES, version, building: null }),
-      times: async () => rows,
-      pages: async () => rows,
+      ...yieldingPages(() => rows),
       variables: async (events: readonly string[]) => events.map((plan) => JSON.stringify({ plan })),
     }
     const reports = new JourneyReports()
@@ -256,14 +262,11 @@ describe('a report of a journey', () => {
   it('that was refused after reading for too long goes on from there when it is asked again', async () => {
     const customers = Array.from({ length: 20_000 }, (_, index) => key(index))
     const rows = pagesOf(customers)
-    const after = async (_journey: string, _generation: number, after: string | null, limit: number) =>
-      rows.filter(({ first }) => after === null || first > after).slice(0, limit)
     let passed_ms = 0
     let read = 0
     const reader = {
       ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
-      times: after,
-      pages: after,
+      ...yieldingPages(() => rows),
       variables: async (events: readonly string[]) => {
         read += events.length
         if (read > 10_000) passed_ms += 3_600
@@ -286,18 +289,15 @@ describe('a report of a journey', () => {
     let rows = pagesOf(customers)
     const reader = {
       ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
-      times: async (_journey: string, _generation: number, after: string | null, limit: number) =>
-        rows.filter(({ first }) => after === null || first > after).slice(0, limit),
-      pages: async (_journey: string, _generation: number, after: string | null, limit: number) =>
-        rows.filter(({ first }) => after === null || first > after).slice(0, limit),
+      ...yieldingPages(() => rows),
       variables: async (events: readonly string[]) => events.map((plan) => JSON.stringify({ plan })),
     }
     const query = { breakdown: { by: 'variable', name: 'plan' } } as const
-    await expect(new JourneyReports().report(reader, JOURNEY, query, signal)).rejects.toThrow(
-      BreakdownTooLarge,
-    )
+    const reports = new JourneyReports()
+    await expect(reports.report(reader, JOURNEY, query, signal)).rejects.toThrow(BreakdownTooLarge)
+    // Values that nobody has any more take no labels.
     rows = pagesOf(customers.slice(1))
-    const { groups } = await new JourneyReports().report(reader, JOURNEY, query, signal)
+    const { groups } = await reports.report(reader, JOURNEY, query, signal)
     expect(groups?.map(({ group }) => group.values)).toEqual([...Array(10).fill(1), 64_990])
   })
 
