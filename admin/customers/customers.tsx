@@ -84,11 +84,7 @@ export function CustomersScreen() {
         )}
         {customers.isPending && <Loading lines={8} />}
         {customers.data && (
-          <Stack
-            gap="md"
-            aria-busy={customers.isPlaceholderData}
-            style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
-          >
+          <Stack gap="md" aria-busy={customers.isPlaceholderData}>
             {items.length > 0 && <CustomerTable customers={items} />}
             {customers.isEmpty && <NoCustomers search={search} type={type} />}
             {!customers.isPlaceholderData && <LoadMore query={customers} />}

@@ -157,11 +157,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
       {!report.data && <ProblemAlert error={report.error} onRetry={() => void report.refetch()} />}
       {(customers.isPending || report.isPending) && <Loading lines={8} />}
       {customers.data && report.data && (
-        <Stack
-          gap="md"
-          aria-busy={customers.isPlaceholderData}
-          style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
-        >
+        <Stack gap="md" aria-busy={customers.isPlaceholderData}>
           {customers.items.length > 0 && <CustomersTable customers={customers.items} steps={steps} />}
           {customers.isEmpty && <NoCustomers isFiltered={filters.count > 0} onClear={filters.clear} />}
           {!customers.isPlaceholderData && <LoadMore query={customers} />}

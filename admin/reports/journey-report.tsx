@@ -105,11 +105,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
               </Suspense>
             )
           ) : (
-            <Stack
-              gap="xl"
-              aria-busy={isPlaceholderData}
-              style={{ opacity: isPlaceholderData ? 0.6 : 1, overflowWrap: 'anywhere' }}
-            >
+            <Stack gap="xl" aria-busy={isPlaceholderData} style={{ overflowWrap: 'anywhere' }}>
               {(report.groups || report.comparison) && (
                 <Suspense fallback={<Loading lines={8} />}>
                   <ReportComparisons

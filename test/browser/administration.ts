@@ -175,7 +175,7 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
     await page.emulateMedia({ colorScheme })
     await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
     await page.setViewportSize({ width, height: 800 })
-    // What is replaced when newer data arrive is dimmed until then.
+    // What is shown until newer data arrive is grey.
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
     await settled(page)
     const where = `${name} at ${width} px, ${colorScheme}`

@@ -11,6 +11,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { hasFocus, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
+import { axeViolations } from './axe.ts'
 import { heading, screenPath } from './screens.ts'
 
 const hour = 3_600_000
@@ -222,11 +223,12 @@ describe('a comparison', () => {
         ['compare', 'previous_period'],
         ['last', '30'],
       ])
+    const table = page.getByRole('table', { name: 'Both periods' })
+    await table.waitFor()
     await inspectState(page, 'report-comparison-fields')
     await page.keyboard.press('Escape')
     await expect.poll(() => hasFocus(button)).toBe(true)
     expect(await chips(page)).toEqual(['compared with previous period'])
-    const table = page.getByRole('table', { name: 'Both periods' })
     await expect
       .poll(() => cellsOf(table))
       .toEqual([
@@ -270,6 +272,25 @@ describe('a comparison', () => {
 })
 
 describe('a part of the journey and a filter', () => {
+  it('leaves what it replaces readable until the new numbers arrive', async () => {
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
+    const page = await open('', {
+      prepare: (page) =>
+        page.route(/\/report\?.*step_order=strict/, async (route) => {
+          await isAllowed
+          await route.continue()
+        }),
+    })
+    const busy = page.locator('[aria-busy=true]')
+    await page.getByRole('table', { name: 'Steps' }).waitFor()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Strict order' }).click()
+    await busy.getByRole('table', { name: 'Steps' }).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    allow()
+    await busy.waitFor({ state: 'detached' })
+  })
+
   it('are chosen by mouse and by keyboard, and go on to the customers', async () => {
     const page = await open()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
