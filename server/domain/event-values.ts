@@ -23,9 +23,10 @@ export function variableFilter(text: string): VariableFilter {
  */
 export function valueReader(name: string): (json: string | null) => EventValue | undefined {
   const field = `${JSON.stringify(name)}:`
+  const isPlain = !AFTER_A_TEXT.includes(name.charAt(0))
   return (json) => {
     if (json === null) return undefined
-    const found = plainValue(json, field)
+    const found = isPlain ? plainValue(json, field) : UNCLEAR
     return accepted(found === UNCLEAR ? parsedValue(json, name) : found)
   }
 }
@@ -42,9 +43,13 @@ export function variablesTest(filters: readonly VariableFilter[]): (json: string
 
 const UNCLEAR = Symbol('unclear')
 
+/** What can follow the closing quote of a text: `{"a,":":…"}` seems to have a field that is named `:`. */
+const AFTER_A_TEXT = [':', ',', '}', ']']
+
 /**
  * Finds a field's value without parsing the JSON, which takes most of the time of a breakdown. Possible if no object or
- * array precedes the field: after `{` or `,` its name in quotes cannot be part of a text, where quotes are escaped.
+ * array precedes the field: after `{` or `,` its name in quotes cannot be part of a text, where quotes are escaped, and
+ * its first quote cannot be the end of one, after which no such name can stand.
  */
 function plainValue(json: string, field: string): unknown {
   if (json[0] !== '{') return UNCLEAR

@@ -13,6 +13,9 @@ const LOOKING_LIKE_JSON = [
   ':',
   '"plan":',
   ',"plan":1',
+  'a,',
+  ':1,',
+  '::',
   'x,"plan',
   '\\u',
   '\u2028',
@@ -70,6 +73,14 @@ describe('valueReader', () => {
     [null, undefined],
   ])('reads from %s the plan %s', (json, plan) => {
     expect(valueReader('plan')(json)).toBe(plan)
+  })
+
+  it.each([
+    ['{",":":"}', ':'],
+    ['{"a,":1,":":true}', ':1,'],
+    ['{"a":"b,",":true,":1}', ','],
+  ])('takes no text of %s for the name %j', (json, name) => {
+    expect(valueReader(name)(json)).toBeUndefined()
   })
 })
 
