@@ -10,6 +10,7 @@ import { RecentMap } from './http/rates/recent-map.ts'
 import { SharedViews } from './http/rates/shared-views.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { ServedMetrics } from './metrics/served-metrics.ts'
+import { ViewsAhead } from './operations/views-ahead.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { isFile, openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
@@ -97,8 +98,14 @@ export async function startServer({
     onFailure: (error, webhook_id) =>
       log.warn({ err: error, webhook_id }, 'could not serve a webhook; retrying'),
   })
+  const views = new ViewsAhead({
+    storage,
+    now,
+    onFailure: (error, view_id) =>
+      log.warn({ err: error, view_id }, 'could not read ahead for a view; retrying'),
+  })
   const begin = () => work?.begin()
-  const statistics = work.statistics()
+  const webhooks = work.statistics()
   const served = new ServedMetrics()
   const passwords = new Passwords()
   server = new HttpServer({
@@ -113,7 +120,13 @@ export async function startServer({
     sharedViews: new SharedViews(),
     metrics: served,
     webhooks: new Webhooks({ ...sending, begin }),
-    exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics(), statistics),
+    exposition: () =>
+      metrics.exposition(served, {
+        storage: storage.statistics(),
+        passwords: passwords.statistics(),
+        webhooks,
+        views,
+      }),
     log,
     now,
     patience,
@@ -127,7 +140,7 @@ export async function startServer({
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
     await server.close()
-    await work.close()
+    await Promise.all([work.close(), views.close()])
     await storage.close()
     throw error
   }
@@ -138,7 +151,7 @@ export async function startServer({
     died: died.promise,
     async stop() {
       await server.close()
-      await work.close()
+      await Promise.all([work.close(), views.close()])
       await storage.close()
       log.flush()
     },

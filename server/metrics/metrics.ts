@@ -6,6 +6,14 @@ import { SECONDS, type ServedMetrics } from './served-metrics.ts'
 
 const ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
+/** What parts of the server have counted. */
+type Statistics = {
+  storage: StorageStatistics
+  passwords: Record<string, PasswordStatistics>
+  webhooks: WebhookStatistics
+  views: { enrolments: number }
+}
+
 /**
  * Prometheus metrics of the process and its store. Metrics of requests are counted in `ServedMetrics`, where requests
  * are served.
@@ -21,6 +29,7 @@ export class Metrics {
   readonly #passwordsRefused: Counter
   readonly #webhooks: Gauge
   readonly #deliveries: Counter
+  readonly #readAhead: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
   #connections: Gauge | undefined
 
@@ -81,6 +90,11 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.#readAhead = new Counter({
+      name: 'cairn_view_enrolments_read_total',
+      help: 'Enrolments whose variables were read ahead for saved views.',
+      registers,
+    })
     this.#gauge('cairn_waiting_rows', 'Rows waiting to be written.', (now) => now.waitingRows)
     this.#gauge(
       'cairn_waiting_transactions',
@@ -136,10 +150,8 @@ export class Metrics {
    * @param served the metrics of requests
    */
   async exposition(
-    statistics: StorageStatistics,
     served: ServedMetrics,
-    passwords: Record<string, PasswordStatistics>,
-    webhooks: WebhookStatistics,
+    { storage: statistics, passwords, webhooks, views }: Statistics,
   ): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
     if (statistics.connections !== undefined) {
@@ -168,6 +180,8 @@ export class Metrics {
     this.#deliveries.reset()
     this.#deliveries.inc({ outcome: 'succeeded' }, webhooks.succeeded)
     this.#deliveries.inc({ outcome: 'failed' }, webhooks.failed)
+    this.#readAhead.reset()
+    this.#readAhead.inc(views.enrolments)
     const own = await this.#registry.metrics()
     return { contentType: this.#registry.contentType, text: own + (await served.text()) }
   }

@@ -15,6 +15,7 @@ import type {
   Breakdown,
   BrokenDown,
   ComparedNumbers,
+  ComparedReport,
   CustomerJourney,
   EntryPeriod,
   PartNumbers,
@@ -60,8 +61,8 @@ const MOST_JOURNEYS = 50
 
 export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
   const { workspaceId, path, query } = request
-  const compared = comparedPeriod(query)
-  const filter = { ...brokenDown(query), ...(compared && { compared }) }
+  const filter = reportFilter(query)
+  const { compared } = filter
   const [journey, since, numbers] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
     sinceOf(storage.db, workspaceId, path.journey_id),
@@ -256,6 +257,12 @@ function brokenDown(query: FilterQuery & { breakdown?: Schemas['Breakdown'] }): 
     ...filterOf(query),
     ...(query.breakdown !== undefined && { breakdown: breakdownOf(query.breakdown) }),
   }
+}
+
+/** What the storage is asked for a report. @throws {Problem} `compared_period_missing` */
+export function reportFilter(query: OperationRequest<'getJourneyReport'>['query']): ComparedReport {
+  const compared = comparedPeriod(query)
+  return { ...brokenDown(query), ...(compared && { compared }) }
 }
 
 function breakdownOf(text: Schemas['Breakdown']): Breakdown {

@@ -1,8 +1,8 @@
 import { EVENT_NAMES } from './data.ts'
-import { fill, measureOnEach, type OfEngines } from './engines.ts'
+import { fill, type OfEngines, type OnEngine, onEachEngine } from './engines.ts'
 import { Journey } from './journeys.ts'
 import { median } from './median.ts'
-import type { Server } from './processes.ts'
+import { pause, restartCairn, type Server, UNLIMITED } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { initializeCustomers } from './windows.ts'
@@ -17,6 +17,8 @@ export type BreakdownFigures = {
   first_ms: Times
   /** The medians of all others. */
   report_ms: Times
+  /** After a restart: how long the server read ahead for a view by a variable, and then the first report of that view. */
+  restarted: { ahead_ms: number; first_ms: number }
 }
 
 const QUERIES = {
@@ -47,16 +49,13 @@ export async function measureBreakdown(
   folder: string,
   options: Options,
 ): Promise<OfEngines<BreakdownFigures>> {
-  return await measureOnEach({ folder, ...options }, 'breakdown', (databaseUrl, server) =>
-    measureOn(databaseUrl, server, options),
+  return await onEachEngine({ folder, ...options }, 'breakdown', async (start) =>
+    measureOn(await start('store'), options),
   )
 }
 
-async function measureOn(
-  databaseUrl: string,
-  server: Server,
-  { settings, watched }: Options,
-): Promise<BreakdownFigures> {
+async function measureOn(on: OnEngine, { settings, watched }: Options): Promise<BreakdownFigures> {
+  const { engine, server } = on
   const enrolments = settings.storedEvents / EVENTS_PER_CUSTOMER
   say(`a journey with ${enrolments} customers and ${settings.storedEvents} events`)
   const journey = new Journey(server)
@@ -84,9 +83,30 @@ async function measureOn(
     say(`breakdowns, number ${number}`)
     for (const kind of KINDS) times[kind].push(await ask(kind))
   }
-  await watched.note(`breakdowns, ${databaseUrl.split(':')[0]}`, server)
+  await journey.saveView({ breakdown: 'variable:seats' })
+  await watched.note(`breakdowns, ${engine}`, server)
   await server.end()
-  return { enrolments, first_ms, report_ms: ofEach((kind) => median(times[kind])) }
+  const report_ms = ofEach((kind) => median(times[kind]))
+  return { enrolments, first_ms, report_ms, restarted: await measureRestarted(on, enrolments) }
+}
+
+async function measureRestarted({ databaseUrl, folder, server }: OnEngine, enrolments: number) {
+  say('a saved view after a restart')
+  const settings = { ...UNLIMITED, DATABASE_URL: databaseUrl }
+  const restarted = await restartCairn(server, folder, settings)
+  const began_ms = performance.now()
+  const isRead = async () => (await readAhead(restarted)) >= enrolments
+  while (!(await isRead())) await pause(20)
+  const ahead_ms = performance.now() - began_ms
+  const journey = new Journey(restarted)
+  await journey.change('after-restart')
+  const { ms } = await journey.time(QUERIES.variable)
+  await restarted.end()
+  return { ahead_ms, first_ms: ms }
+}
+
+async function readAhead(server: Server): Promise<number> {
+  return (await server.metric('cairn_view_enrolments_read_total')) ?? 0
 }
 
 /** A comparison needs a period; all customers entered in it. */

@@ -170,10 +170,18 @@ export class Journey {
     await this.#reach(this.#customerId)
   }
 
-  /** Changes the report, and waits until it is counted: a new customer has reached the first step. */
-  async change(): Promise<void> {
+  async saveView(query: object): Promise<void> {
+    const view = { name: 'Bench', journey_id: this.#journeyId, visibility: 'workspace', query }
+    await this.#ask('POST', '/views', view)
+  }
+
+  /**
+   * Changes the report, and waits until it is counted: a new customer has reached the first step.
+   * @param name of the customer, differs for each `Journey` of a store
+   */
+  async change(name = 'late'): Promise<void> {
     this.#changes += 1
-    await this.#reach(await this.#initialize(`late-${this.#changes}`))
+    await this.#reach(await this.#initialize(`${name}-${this.#changes}`))
     const since_ms = Date.now()
     // Of nobody, so that no other answer is cached.
     while (!isIn(await this.#report('?entered_to=1970-01-02T00:00:00Z'), since_ms)) await pause(20)

@@ -245,7 +245,8 @@ describe('the text', () => {
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
     const webhooks = { succeeded: 0, failed: 0, enabled: 0, failing: 0, disabled: 0 }
-    const samples = parseExposition((await metrics.exposition(idle, served, {}, webhooks)).text)
+    const statistics = { storage: idle, passwords: {}, webhooks, views: { enrolments: 0 } }
+    const samples = parseExposition((await metrics.exposition(served, statistics)).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)
     expect(sumOf(received, 'cairn_events_received_total', { key_id: 'key_199' })).toBe(4)

@@ -10,11 +10,14 @@ const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id
 export const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
 
 /** `stepped` is a workspace whose journey has the steps `signed_up`, `plan_chosen` and `paid`. */
-export const it = base.extend('stepped', async ({ workspace }) => {
+export const it = base.extend('stepped', async ({ workspace }) => await withSteps(workspace))
+
+/** Sets these steps. */
+export async function withSteps(workspace: Workspace): Promise<Workspace> {
   const { client, journey_id } = workspace
   await client.updateJourney({ path: { journey_id }, body: { steps: STEPS } })
   return workspace
-})
+}
 
 export type Did = [event_id: string, minute: number, custom_variables?: Record<string, unknown> | string]
 

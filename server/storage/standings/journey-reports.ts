@@ -12,12 +12,13 @@ import type {
   JourneyCohorts,
   JourneyNumbers,
   JourneyTimes,
+  ReadAhead,
   StandingsState,
 } from './standings.ts'
 import { type BrokenOrders, brokenOrders } from './strict-order.ts'
 import { countTimes } from './time-ranges.ts'
-import { variableGroups } from './variable-groups.ts'
-import { KeptLabels, VariableLabels } from './variable-labels.ts'
+import { type AskedLabels, readLabels, variableGroups } from './variable-groups.ts'
+import { BreakdownTooLarge, KeptLabels, VariableLabels } from './variable-labels.ts'
 
 /** Limit of cached answers, one per journey and filter. */
 const KEPT_ANSWERS = 64
@@ -54,8 +55,7 @@ export class JourneyReports {
       groups,
       options,
     ) => countReport(walk, filter, groups, options)
-    const periods = filter.compared ? [filter, filter.compared] : [filter]
-    const question = { kind: 'report', filter, periods, count }
+    const question = { kind: 'report', filter, periods: periodsOf(filter), count }
     const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
   }
@@ -89,6 +89,31 @@ export class JourneyReports {
     const question = { kind: 'histogram', filter, periods: [filter], count }
     const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
+  }
+
+  /** Reads some of what a report will need of the variables of events, and keeps it. */
+  async readAhead(
+    reader: StandingReader,
+    { journey }: AskedJourney,
+    { filter, after }: { filter: ComparedReport; after: Key | null },
+    signal: AbortSignal,
+  ): Promise<ReadAhead> {
+    const state = await reader.journey(journey)
+    if (!state) return NOTHING_AHEAD
+    const { generation, event_ids } = state
+    const from = { journey, generation, event_ids, until_ms: performance.now() + READING_MS, signal }
+    const question = { filter, periods: periodsOf(filter) }
+    try {
+      const part = await withLabels(from, question, this.#labels, async (asked, labels) => {
+        const { next, unread } = await readLabels(reader, asked, labels, after)
+        return { next, unread, share: labels.share }
+      })
+      return part ?? NOTHING_AHEAD
+    } catch (error) {
+      // The report will say so.
+      if (error instanceof BreakdownTooLarge) return NOTHING_AHEAD
+      throw error
+    }
   }
 
   async #answer<Numbers>(
@@ -131,6 +156,12 @@ export class JourneyReports {
   }
 }
 
+const NOTHING_AHEAD: ReadAhead = { next: null, unread: 0, share: 0 }
+
+function periodsOf(filter: ComparedReport): EntryPeriod[] {
+  return filter.compared ? [filter, filter.compared] : [filter]
+}
+
 /** What is read for a question besides the times of pages. */
 type ReadFrom = {
   journey: Key
@@ -165,23 +196,35 @@ async function brokenOrdersFor(
 async function groupsFor(
   reader: StandingReader,
   from: ReadFrom,
-  { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
+  question: Pick<Question<unknown>, 'filter' | 'periods'>,
   kept: KeptLabels,
 ): Promise<Groups> {
+  const undivided = groupsOf(question.filter.breakdown)
+  const groups = await withLabels(from, question, kept, (asked, labels) =>
+    variableGroups(reader, asked, labels, undivided),
+  )
+  return groups ?? undivided
+}
+
+/** Reads with the labels that are kept for a question. @returns undefined if it needs none */
+async function withLabels<Result>(
+  { event_ids, ...from }: ReadFrom,
+  { filter, periods }: Pick<Question<unknown>, 'filter' | 'periods'>,
+  kept: KeptLabels,
+  read: (asked: AskedLabels, labels: VariableLabels) => Promise<Result>,
+): Promise<Result | undefined> {
   const { breakdown, variables = [], touch } = filter
-  const undivided = groupsOf(breakdown)
   const name = breakdown?.by === 'variable' ? breakdown.name : undefined
-  if (name === undefined && variables.length === 0) return undivided
+  if (name === undefined && variables.length === 0) return undefined
   const asked = periods.map(({ entered_from_ms, entered_to_ms }) => ({
     ...(entered_from_ms !== undefined && { entered_from_ms }),
     ...(entered_to_ms !== undefined && { entered_to_ms }),
   }))
-  const { journey, generation, event_ids } = from
+  const { journey, generation } = from
   const key = JSON.stringify([journey, generation, touch ?? 'first', name ?? null, variables])
   const labels = kept.take(key, () => new VariableLabels(name, variables))
   try {
-    const options = { ...from, steps: event_ids.length, filter, periods: asked }
-    return await variableGroups(reader, options, labels, undivided)
+    return await read({ ...from, steps: event_ids.length, filter, periods: asked }, labels)
   } finally {
     kept.trim()
   }

@@ -34,6 +34,8 @@ export class StandingsAnswers {
     switch (query.kind) {
       case 'report':
         return await this.#reports.report(reader, asked, query.filter, signal)
+      case 'readAhead':
+        return await this.#reports.readAhead(reader, asked, query.ahead, signal)
       case 'trend':
         return await this.#reports.trend(reader, asked, query.filter, signal)
       case 'histogram':

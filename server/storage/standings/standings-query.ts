@@ -5,6 +5,12 @@ import type { BrokenDown, ComparedReport, CustomerFilter, Standings } from './st
 export type StandingsQuery =
   | { kind: 'report'; workspaceId: string; journeyId: string; filter: ComparedReport }
   | {
+      kind: 'readAhead'
+      workspaceId: string
+      journeyId: string
+      ahead: { filter: ComparedReport; after: string | null }
+    }
+  | {
       kind: 'trend'
       workspaceId: string
       journeyId: string

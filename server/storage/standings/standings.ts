@@ -142,6 +142,16 @@ export type CustomerStanding = EnrolmentStanding & { customer_id: string; custom
 
 export type CustomerJourney = EnrolmentStanding & StandingsState & { journey_id: string }
 
+/** What was read ahead. */
+export type ReadAhead = {
+  /** Where to go on; null at the end. */
+  next: string | null
+  /** How many enrolments had not been read before. */
+  unread: number
+  /** Which share of the memory for this is taken by what the report needs, as far as it has been read. */
+  share: number
+}
+
 /**
  * Where customers stand in their journeys, derived from the events after the fact, with one implementation per engine.
  * Everything is undefined for a journey that the workspace does not have.
@@ -157,6 +167,18 @@ export type Standings = {
     filter: ComparedReport,
     reading: Reading,
   ): Promise<JourneyNumbers | undefined>
+
+  /**
+   * Reads some of what a report will need of the variables of events, and keeps it in memory, so that the report need
+   * not. Does nothing if that is too much.
+   * @param after where to go on; null to begin
+   */
+  readAhead(
+    workspaceId: string,
+    journeyId: string,
+    ahead: { filter: ComparedReport; after: string | null },
+    reading: Reading,
+  ): Promise<ReadAhead | undefined>
 
   /** @param filter.starts_ms ascending: each cohort begins at one and ends at the next */
   trend(

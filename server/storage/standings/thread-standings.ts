@@ -88,6 +88,9 @@ export class ThreadStandings<Other = never> implements Standings {
   report: Standings['report'] = (workspaceId, journeyId, filter, reading) =>
     this.#ask({ kind: 'report', workspaceId, journeyId, filter }, reading)
 
+  readAhead: Standings['readAhead'] = (workspaceId, journeyId, ahead, reading) =>
+    this.#ask({ kind: 'readAhead', workspaceId, journeyId, ahead }, reading)
+
   trend: Standings['trend'] = (workspaceId, journeyId, filter, reading) =>
     this.#ask({ kind: 'trend', workspaceId, journeyId, filter }, reading)
 

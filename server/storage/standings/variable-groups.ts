@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { compareValues } from '../../domain/event-values.ts'
 import type { Key } from '../../domain/journey-standing.ts'
 import type { Groups } from './breakdown.ts'
-import { entryTests, JourneyPart, keyedPages } from './page-walk.ts'
+import { type EntryTest, entryTests, JourneyPart, keyedPages } from './page-walk.ts'
 import type { PageRow, StandingReader } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 import type { BrokenDown, EntryPeriod, Touch } from './standings.ts'
@@ -15,11 +15,14 @@ import { BreakdownTooLarge, EXCLUDED, NOT_SET, UNREAD, type VariableLabels } fro
 const SLICE_BYTES = 1024 * 1024
 const SLICE_EVENTS = { least: 50, first: 500, most: 4_000 }
 
+/** How many pages are read at a time ahead of reports, and for how long before others have their turn. */
+const AHEAD = { pages: 64, slice_ms: 100 }
+
 /** How many values have a group of their own. */
 const LISTED_VALUES = 10
 
 /** The enrolments that may count, and what of the events that decide about them. */
-type Asked = {
+export type AskedLabels = {
   journey: Key
   generation: number
   /** How many steps the journey has. */
@@ -43,66 +46,120 @@ type Asked = {
  */
 export async function variableGroups(
   reader: StandingReader,
-  asked: Asked,
+  asked: AskedLabels,
   labels: VariableLabels,
   undivided: Groups,
 ): Promise<Groups> {
-  const { steps, filter, periods } = asked
-  const tests = entryTests(filter, periods, new JourneyPart(filter, steps))
   const labelled = new Labelled()
   const reading = new LabelReading(reader, labels, asked)
-  const times = new TimesReader()
   const firsts = new Set<Key>()
   for await (const rows of keyedPages(reader, asked)) {
-    const unread: Unread[] = []
-    const pages: { page: Uint16Array | undefined; standings: number }[] = []
-    for (const row of rows) {
-      times.open(row.times)
-      const standings = times.count
-      const fills = new FillsReader(row, standings)
-      let page: Uint16Array | undefined
-      for (let index = 0; times.next(); index += 1) {
-        fills.next(times.reached)
-        const isInFirst = tests[0]?.passes(times) ?? false
-        if (!isInFirst && !tests.some((test) => test.passes(times))) continue
-        page ??= labels.ofPage(row, standings)
-        const label = page[index] as number
-        if (label !== UNREAD) {
-          labelled.count(label, isInFirst)
-          continue
-        }
-        const step = decidingStep(filter.touch, times.reached)
-        unread.push({ page, index, event: step === undefined ? undefined : fills.key(step), isInFirst })
-      }
-      firsts.add(row.first)
-      pages.push({ page, standings })
-    }
-    await reading.read(unread)
-    for (const { page, index, isInFirst } of unread) labelled.count(page[index] as number, isInFirst)
+    const pages = await reading.read(rows, (label, isInFirst) => labelled.count(label, isInFirst))
+    for (const { first } of rows) firsts.add(first)
     for (const { page, standings } of pages) labelled.append(page, standings)
   }
   labels.keepOnly(firsts)
   return labelled.groups(labels, undivided)
 }
 
+/**
+ * Labels some of the enrolments that may count, for the report to come.
+ *
+ * @param after where to go on, the `next` of the previous part; null to begin
+ * @returns where to go on, null at the end; and how many enrolments had no label
+ * @throws as `variableGroups`
+ */
+export async function readLabels(
+  reader: StandingReader,
+  asked: AskedLabels,
+  labels: VariableLabels,
+  after: Key | null,
+): Promise<{ next: Key | null; unread: number }> {
+  const { journey, generation } = asked
+  const reading = new LabelReading(reader, labels, asked)
+  const until_ms = performance.now() + AHEAD.slice_ms
+  for (let next = after; ; ) {
+    const rows: readonly PageRow[] = await reader.pages(journey, generation, next, AHEAD.pages)
+    await reading.read(rows)
+    next = rows.length < AHEAD.pages ? null : (rows.at(-1)?.first ?? null)
+    if (next === null || performance.now() >= until_ms) return { next, unread: reading.unread }
+  }
+}
+
 /** A standing without a label: its place in its page, and the event that decides; undefined if there is none. */
 type Unread = { page: Uint16Array; index: number; event: Key | undefined; isInFirst: boolean }
 
-/** Reads events, and labels standings by them. */
+/** The labels of a page; undefined if none of its standings counts. */
+type PageLabels = { page: Uint16Array | undefined; standings: number }
+
+/** Labels standings, and reads events where labels are missing. */
 class LabelReading {
   readonly #reader: StandingReader
   readonly #labels: VariableLabels
-  readonly #asked: Pick<Asked, 'until_ms' | 'signal'>
+  readonly #asked: AskedLabels
+  readonly #tests: readonly EntryTest[]
+  readonly #times = new TimesReader()
   #size = SLICE_EVENTS.first
+  #unread = 0
 
-  constructor(reader: StandingReader, labels: VariableLabels, asked: Pick<Asked, 'until_ms' | 'signal'>) {
+  constructor(reader: StandingReader, labels: VariableLabels, asked: AskedLabels) {
+    const { filter, periods, steps } = asked
     this.#reader = reader
     this.#labels = labels
     this.#asked = asked
+    this.#tests = entryTests(filter, periods, new JourneyPart(filter, steps))
   }
 
-  /** Lets other work run at least once. @throws {BreakdownTooLarge} @throws the reason of the signal */
-  async read(unread: readonly Unread[]): Promise<void> {
+  /** How many standings had no label. */
+  get unread(): number {
+    return this.#unread
+  }
+
+  /**
+   * Lets other work run at least once.
+   * @param onLabel called for each standing that counts; `isInFirst` says whether in the first period
+   * @throws {BreakdownTooLarge}
+   * @throws the reason of the signal
+   */
+  async read(
+    rows: readonly PageRow[],
+    onLabel: (label: number, isInFirst: boolean) => void = () => {},
+  ): Promise<PageLabels[]> {
+    const unread: Unread[] = []
+    const pages = rows.map((row) => this.#labelled(row, unread, onLabel))
+    await this.#readEvents(unread)
+    for (const { page, index, isInFirst } of unread) onLabel(page[index] as number, isInFirst)
+    return pages
+  }
+
+  #labelled(
+    row: PageRow,
+    unread: Unread[],
+    onLabel: (label: number, isInFirst: boolean) => void,
+  ): PageLabels {
+    const times = this.#times
+    times.open(row.times)
+    const standings = times.count
+    const fills = new FillsReader(row, standings)
+    let page: Uint16Array | undefined
+    for (let index = 0; times.next(); index += 1) {
+      fills.next(times.reached)
+      const isInFirst = this.#tests[0]?.passes(times) ?? false
+      if (!isInFirst && !this.#tests.some((test) => test.passes(times))) continue
+      page ??= this.#labels.ofPage(row, standings)
+      const label = page[index] as number
+      if (label !== UNREAD) {
+        onLabel(label, isInFirst)
+        continue
+      }
+      const step = decidingStep(this.#asked.filter.touch, times.reached)
+      unread.push({ page, index, event: step === undefined ? undefined : fills.key(step), isInFirst })
+    }
+    return { page, standings }
+  }
+
+  async #readEvents(unread: readonly Unread[]) {
+    this.#unread += unread.length
     await this.#yield()
     for (let from = 0; from < unread.length; ) {
       const some = unread.slice(from, from + this.#size)

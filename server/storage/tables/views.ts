@@ -60,6 +60,19 @@ export async function findView(
   return row && storedOf(row)
 }
 
+/** The views of all workspaces that need variables of events, the last changed first. */
+export async function latestViewsOfVariables(db: Kysely<DB>, limit: number): Promise<StoredView[]> {
+  const rows = await db
+    .selectFrom('views')
+    // As in `breakdown: variable:plan` and in `variables`.
+    .where('query', 'like', '%"variable%')
+    .selectAll()
+    .orderBy('updated_ms', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(storedOf)
+}
+
 /** How many views a person has of its own, or the workspace has. */
 export async function countViews(
   db: Transaction<DB>,

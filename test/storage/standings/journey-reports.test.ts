@@ -176,9 +176,10 @@ describe('a report of a journey', () => {
       changes,
       touches,
       fc.boolean(),
+      fc.boolean(),
     )
     await fc.assert(
-      fc.asyncProperty(asked, async ([{ enrolments, events }, changes, touch, isFiltered]) => {
+      fc.asyncProperty(asked, async ([{ enrolments, events }, changes, touch, isFiltered, isAhead]) => {
         const reports = new JourneyReports()
         for (const [version, [isThere, filter]] of changes.entries()) {
           const some = events.filter((_, index) => isThere[index % isThere.length])
@@ -191,6 +192,7 @@ describe('a report of a journey', () => {
             compared: { entered_from_ms: -3, entered_to_ms: 3 },
             ...(isFiltered && { variables: [{ name: 'plan', value: 'team' }] }),
           } as const
+          if (isAhead) await reports.readAhead(reader, JOURNEY, { filter: query, after: null }, signal)
           const report = await reports.report(reader, JOURNEY, query, signal)
           expect(report).toEqual(await new JourneyReports().report(reader, JOURNEY, query, signal))
         }
@@ -235,6 +237,59 @@ describe('a report of a journey', () => {
     version = 5
     expect(await ask(Array.from({ length: 16 }, (_, index) => `name-${index}`))).toBe(16 * 639)
     expect(await ask(['seats', 'name-15'])).toBe(639)
+  })
+
+  it('of a variable reads nothing that was read ahead, part by part', async () => {
+    const rows = pagesOf(Array.from({ length: 20_000 }, (_, index) => key(index)))
+    let passed_ms = 0
+    let read = 0
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      ...yieldingPages(() => rows),
+      variables: async (events: readonly string[]) => {
+        read += events.length
+        passed_ms += 60
+        return events.map(() => '{"plan":"team"}')
+      },
+    }
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => passed_ms)
+    onTestFinished(() => now.mockRestore())
+    const reports = new JourneyReports()
+    const filter = { breakdown: { by: 'variable', name: 'plan' } } as const
+    const ahead = (after: string | null) => reports.readAhead(reader, JOURNEY, { filter, after }, signal)
+    let part = await ahead(null)
+    const parts = [part]
+    while (part.next !== null) {
+      part = await ahead(part.next)
+      parts.push(part)
+    }
+    expect(parts.length).toBeGreaterThan(1)
+    expect(sum(parts.map(({ unread }) => unread))).toBe(20_000)
+    expect(read).toBe(20_000)
+    expect(part.share).toBe(1 / 16)
+    expect((await reports.report(reader, JOURNEY, filter, signal)).enrolled).toBe(20_000)
+    expect(read).toBe(20_000)
+    expect((await ahead(null)).unread).toBe(0)
+  })
+
+  it('reads nothing ahead of one that needs no variables, or more values than there are labels', async () => {
+    const rows = pagesOf(Array.from({ length: 65_001 }, (_, index) => key(index)))
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      ...yieldingPages(() => rows),
+      variables: async (events: readonly string[]) => events.map((plan) => JSON.stringify({ plan })),
+    }
+    const reports = new JourneyReports()
+    const read = async (filter: Parameters<typeof reports.report>[2]) => {
+      for (let after: string | null = null; ; ) {
+        const part = await reports.readAhead(reader, JOURNEY, { filter, after }, signal)
+        if (part.next === null) return part
+        after = part.next
+      }
+    }
+    const nothing = { next: null, unread: 0, share: 0 }
+    expect(await read({ breakdown: { by: 'customer_type' } })).toEqual(nothing)
+    expect(await read({ breakdown: { by: 'variable', name: 'plan' } })).toEqual(nothing)
   })
 
   it('of a variable does not count values that nobody has any more', async () => {

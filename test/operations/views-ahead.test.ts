@@ -1,0 +1,100 @@
+// engines: sqlite, postgres
+
+import { describe, expect, onTestFinished } from 'vitest'
+import type { components } from '../../generated/contract.ts'
+import { openStorage } from '../../server/storage/open.ts'
+import type { ReadAhead, Standings } from '../../server/storage/standings/standings.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { does, it, report, withSteps } from './stepped-journey.ts'
+
+type ViewQuery = components['schemas']['ViewQuery']
+
+/** A server with a store of its own, which a second one can serve after it. */
+async function firstServer(): Promise<Cairn> {
+  const cairn = await startCairn()
+  onTestFinished(cairn.stop)
+  return cairn
+}
+
+async function save({ client, journey_id }: Workspace, query: ViewQuery) {
+  const body = { name: 'Plans', journey_id, query, visibility: 'workspace' as const }
+  const { data } = await client.createView({ body })
+  return data?.view_id
+}
+
+const readAhead = async (cairn: Cairn) => sumOf(await scrape(cairn), 'cairn_view_enrolments_read_total')
+
+/** Opens a store whose standings are read ahead by something else. */
+function openedWith(readAhead: Standings['readAhead']): typeof openStorage {
+  return async (options) => {
+    const storage = await openStorage(options)
+    return { ...storage, standings: { ...storage.standings, readAhead } }
+  }
+}
+
+describe('saved views', () => {
+  it('are read ahead after a start, each variable once, and have the same numbers as before', async () => {
+    const first = await firstServer()
+    const workspace = await withSteps(await first.workspace())
+    for (const [index, plan] of ['team', 'solo', 'team'].entries()) {
+      await does(workspace, `user-${index}`, [['signed_up', 1, { plan, seats: index }]])
+    }
+    const query = { breakdown: 'variable:plan', entered_from: '2026-01-01T00:00:00Z' } as const
+    const before = await report(workspace, { breakdown: 'variable:plan' })
+    await save(workspace, query)
+    await save(workspace, { ...query, customer_type: 'account' })
+    await save(workspace, { variables: ['seats:1'], entered_from: '2026-01-01T00:00:00Z' })
+    await save(workspace, { breakdown: 'customer_type' })
+    expect(await readAhead(first)).toBe(0)
+    await first.stop()
+
+    const second = await startCairnForTest({ databaseUrl: first.databaseUrl })
+    await expect.poll(() => readAhead(second)).toBe(6)
+    const after = await report(
+      { ...workspace, client: second.client(workspace.secret_key) },
+      {
+        breakdown: 'variable:plan',
+      },
+    )
+    expect({ ...after, as_of: null }).toEqual({ ...before, as_of: null })
+  })
+
+  it('that cannot be read ahead are named in the log, and do not hold up others', async () => {
+    const first = await firstServer()
+    const [one, other] = [await first.workspace(), await first.workspace()]
+    await save(one, { breakdown: 'variable:plan' })
+    const view_id = await save(other, { breakdown: 'variable:plan' })
+    await first.stop()
+
+    const asked: string[] = []
+    const open = openedWith(async (workspaceId) => {
+      asked.push(workspaceId)
+      if (workspaceId === other.workspace_id) throw new Error('the disk is gone')
+      return { next: null, unread: 5, share: 0.1 }
+    })
+    const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
+    await expect.poll(() => asked.toSorted()).toEqual([one.workspace_id, other.workspace_id].toSorted())
+    expect(await readAhead(second)).toBe(5)
+    const warnings = () => second.log.filter(({ level }) => level === 40)
+    await expect.poll(warnings).toMatchObject([{ view_id, err: { message: 'the disk is gone' } }])
+  })
+
+  it('are read ahead until the memory for them is full', async () => {
+    const first = await firstServer()
+    const workspace = await first.workspace()
+    for (const name of ['one', 'two', 'three']) await save(workspace, { breakdown: `variable:${name}` })
+    await first.stop()
+
+    const asked: unknown[] = []
+    const part: ReadAhead = { next: null, unread: 1, share: 0.5 }
+    const open = openedWith(async (_workspace, _journey, { after }) => {
+      asked.push(after)
+      return asked.length === 1 ? { ...part, next: 'a' } : part
+    })
+    const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
+    await expect.poll(() => readAhead(second)).toBe(3)
+    await second.stop()
+    expect(asked).toEqual([null, 'a', null])
+  })
+})
