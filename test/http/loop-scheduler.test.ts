@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { setImmediate as nextRound } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../../server/domain/fair-queue.ts'
 import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
@@ -65,9 +65,13 @@ describe('a busy event loop', () => {
   it('makes nobody wait if there is time left', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
-    await new Promise((resolve) => setTimeout(resolve, LONG_MS))
-    expect(scheduler.begin(modest).next()).toBeUndefined()
-    expect(scheduler.begin(greedy).next()).toBeUndefined()
+    // On a busy machine this process may have no time left for some windows.
+    await expect
+      .poll(async () => {
+        await sleep(LONG_MS)
+        return [scheduler.begin(modest).next(), scheduler.begin(greedy).next()]
+      })
+      .toEqual([undefined, undefined])
   })
 
   it('refuses if a caller has very many waiting', async () => {
