@@ -20,7 +20,7 @@ const ViewLinks = lazy(() => import('./view-links.tsx').then((module) => ({ defa
 
 type View = Schemas['View']
 /** What replaces the list. */
-type Asked = 'rename' | 'links' | 'remove'
+type Asked = 'rename' | 'replace' | 'links' | 'remove'
 type Chart = NonNullable<Schemas['ViewQuery']['chart']>
 
 /** The views of a journey, each with a menu, and a form that saves the report that is shown. */
@@ -36,6 +36,7 @@ export function JourneyViews({ journey_id, onClose }: { journey_id: string; onCl
       </Suspense>
     )
   }
+  if (asked?.what === 'replace') return <Replacement view={asked.view} onDone={back} />
   if (asked?.what === 'remove') return <Removal view={asked.view} onDone={back} />
   return (
     <Stack>
@@ -65,21 +66,13 @@ export function JourneyViews({ journey_id, onClose }: { journey_id: string; onCl
 
 function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: Asked) => void }) {
   const { canChange } = useMembership()
-  const [search] = useSearchParams()
   const change = useChange(view)
   if (view.visibility === 'workspace' && !canChange) return null
-  const query = queryOf(search, view.query.chart ?? firstChart)
   return (
     <>
       <RowMenu name={view.name}>
         <Menu.Item onClick={() => onAsk('rename')}>Rename…</Menu.Item>
-        <Menu.Item
-          onClick={() =>
-            change.mutate({ query }, { onSuccess: () => void notify('The view shows this report now') })
-          }
-        >
-          Replace by this report
-        </Menu.Item>
+        <Menu.Item onClick={() => onAsk('replace')}>Replace by this report…</Menu.Item>
         {view.visibility === 'own' && canChange && (
           <Menu.Item
             onClick={() =>
@@ -118,6 +111,31 @@ function Renaming({ view, onDone }: { view: View; onDone: () => void }) {
       onSubmit={() => change.mutate({ name }, { onSuccess: onDone })}
     >
       <NameField value={name} fault={fault} onChange={setName} />
+    </Step>
+  )
+}
+
+function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
+  const [search] = useSearchParams()
+  const change = useChange(view)
+  const query = queryOf(search, view.query.chart ?? firstChart)
+  const onSuccess = () => {
+    void notify('The view shows this report now')
+    onDone()
+  }
+  return (
+    <Step
+      label="Replace"
+      pending={change.isPending}
+      error={change.error}
+      onBack={onDone}
+      onSubmit={() => change.mutate({ query }, { onSuccess })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        Let the view “<bdi>{visibleName(view.name)}</bdi>” show the report that is open
+        {view.visibility === 'workspace' ? ', for everybody in the workspace and behind its links' : ''}? Its
+        own period and filters are lost.
+      </Text>
     </Step>
   )
 }
