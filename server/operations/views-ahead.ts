@@ -11,7 +11,7 @@ type Options = {
   onFailure: (error: Error, viewId: string) => void
 }
 
-/** How many views are read, those that were changed last: as many as the memory is for. */
+/** How many views are read, those that were changed last: reports keep the variables of as many. */
 const VIEWS = 16
 
 /** Time from the end of one round to the next. What has changed since is all that a report then reads itself. */
@@ -83,7 +83,7 @@ export class ViewsAhead {
       const part = await storage.standings.readAhead(workspace_id, journey_id, ahead, reading)
       if (!part) return 0
       this.#enrolments += part.unread
-      if (part.next === null || part.share > room) return part.share
+      if (part.next === null || part.share >= room) return part.share
       after = part.next
     }
   }

@@ -57,7 +57,7 @@ export class VariableLabels {
 
   /** Which share of what is kept they take, by what they have most of. */
   get share(): number {
-    return Math.max(1 / KEPT.variables, this.pages / KEPT.pages, this.values / KEPT.values)
+    return Math.max(this.pages / KEPT.pages, this.values / KEPT.values)
   }
 
   /** How many values have been found, also of standings that have changed since. */

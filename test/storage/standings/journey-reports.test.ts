@@ -266,7 +266,7 @@ describe('a report of a journey', () => {
     expect(parts.length).toBeGreaterThan(1)
     expect(sum(parts.map(({ unread }) => unread))).toBe(20_000)
     expect(read).toBe(20_000)
-    expect(part.share).toBe(1 / 16)
+    expect(part.share).toBe(rows.length / 65_536)
     expect((await reports.report(reader, JOURNEY, filter, signal)).enrolled).toBe(20_000)
     expect(read).toBe(20_000)
     expect((await ahead(null)).unread).toBe(0)
