@@ -5776,8 +5776,8 @@ export interface components {
          *
          *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
          *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
-         *     reads only those of customers who have changed. For [saved views](#tag/Views) they are read ahead, also after a
-         *     restart. If reading takes more than some seconds (of some million
+         *     reads only those of customers who have changed. For recent [saved views](#tag/Views) they are read in advance,
+         *     also after a restart. If reading takes more than some seconds (of some million
          *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
          * @example variable:plan
          */
@@ -7824,8 +7824,8 @@ export interface operations {
                  *
                  *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
                  *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
-                 *     reads only those of customers who have changed. For [saved views](#tag/Views) they are read ahead, also after a
-                 *     restart. If reading takes more than some seconds (of some million
+                 *     reads only those of customers who have changed. For recent [saved views](#tag/Views) they are read in advance,
+                 *     also after a restart. If reading takes more than some seconds (of some million
                  *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */
@@ -7972,8 +7972,8 @@ export interface operations {
                  *
                  *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
                  *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
-                 *     reads only those of customers who have changed. For [saved views](#tag/Views) they are read ahead, also after a
-                 *     restart. If reading takes more than some seconds (of some million
+                 *     reads only those of customers who have changed. For recent [saved views](#tag/Views) they are read in advance,
+                 *     also after a restart. If reading takes more than some seconds (of some million
                  *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */
@@ -8095,8 +8095,8 @@ export interface operations {
                  *
                  *     A value is a text of at most 100 characters, a number or a boolean; anything else is not set. The events of the
                  *     customers are read one by one, and their values are kept in memory: the next breakdown by the same variable
-                 *     reads only those of customers who have changed. For [saved views](#tag/Views) they are read ahead, also after a
-                 *     restart. If reading takes more than some seconds (of some million
+                 *     reads only those of customers who have changed. For recent [saved views](#tag/Views) they are read in advance,
+                 *     also after a restart. If reading takes more than some seconds (of some million
                  *     customers), or there are more than 65,000 values, the answer is 409 `breakdown_too_large`.
                  * @example variable:plan
                  */

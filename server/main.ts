@@ -102,7 +102,7 @@ export async function startServer({
     storage,
     now,
     onFailure: (error, view_id) =>
-      log.warn({ err: error, view_id }, 'could not read ahead for a view; retrying'),
+      log.warn({ err: error, view_id }, 'could not read ahead for saved views; retrying'),
   })
   const begin = () => work?.begin()
   const webhooks = work.statistics()

@@ -133,8 +133,8 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         Let the view “<bdi>{visibleName(view.name)}</bdi>” show the report that is open
-        {view.visibility === 'workspace' ? ', for everybody in the workspace and behind its links' : ''}? Its
-        own period and filters are lost.
+        {view.visibility === 'workspace' ? ', for everybody in the workspace and on its links' : ''}? Its own
+        period and filters are lost.
       </Text>
     </Step>
   )

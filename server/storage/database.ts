@@ -3,7 +3,7 @@ import type { DB } from '../../generated/tables.ts'
 
 /** The caller of a list read, with the signal that aborts it. */
 export type Reading = {
-  /** Its `key_id` or `person_id`. */
+  /** Its `key_id` or `person_id`, or the part of the server that reads by itself, such as `webhooks`. */
   caller: string
   workspaceId: string
   signal: AbortSignal

@@ -42,6 +42,9 @@ const EVENTS_PER_CUSTOMER = 10
 
 const TOO_LARGE = 409
 
+/** Time limit of reading ahead. */
+const AHEAD_WAIT_MS = 600_000
+
 type Options = { settings: Settings; watched: Watched }
 
 /** Measures breakdowns of reports, and filters by variables, on each engine. */
@@ -95,8 +98,10 @@ async function measureRestarted({ databaseUrl, folder, server }: OnEngine, enrol
   const settings = { ...UNLIMITED, DATABASE_URL: databaseUrl }
   const restarted = await restartCairn(server, folder, settings)
   const began_ms = performance.now()
-  const isRead = async () => (await readAhead(restarted)) >= enrolments
-  while (!(await isRead())) await pause(20)
+  while ((await readAhead(restarted)) < enrolments) {
+    if (performance.now() - began_ms > AHEAD_WAIT_MS) throw new Error('the view was not read ahead in time')
+    await pause(20)
+  }
   const ahead_ms = performance.now() - began_ms
   const journey = new Journey(restarted)
   await journey.change('after-restart')

@@ -79,7 +79,7 @@ describe('valueReader', () => {
     ['{",":":"}', ':'],
     ['{"a,":1,":":true}', ':1,'],
     ['{"a":"b,",":true,":1}', ','],
-  ])('takes no text of %s for the name %j', (json, name) => {
+  ])('does not take part of %s for the name %j', (json, name) => {
     expect(valueReader(name)(json)).toBeUndefined()
   })
 })

@@ -3,16 +3,22 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { openStorage } from '../../server/storage/open.ts'
-import type { ReadAhead, Standings } from '../../server/storage/standings/standings.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import type { Standings } from '../../server/storage/standings/standings.ts'
+import {
+  type Cairn,
+  type CairnOptions,
+  startCairn,
+  startCairnForTest,
+  type Workspace,
+} from '../fixtures/cairn.ts'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { does, it, report, withSteps } from './stepped-journey.ts'
 
 type ViewQuery = components['schemas']['ViewQuery']
 
 /** A server with a store of its own, which a second one can serve after it. */
-async function firstServer(): Promise<Cairn> {
-  const cairn = await startCairn()
+async function firstServer(options: Pick<CairnOptions, 'now'> = {}): Promise<Cairn> {
+  const cairn = await startCairn(options)
   onTestFinished(cairn.stop)
   return cairn
 }
@@ -31,6 +37,12 @@ function openedWith(readAhead: Standings['readAhead']): typeof openStorage {
     const storage = await openStorage(options)
     return { ...storage, standings: { ...storage.standings, readAhead } }
   }
+}
+
+/** A clock by which no two changes have the same time. */
+function everLater() {
+  let now_ms = Date.now()
+  return () => ++now_ms
 }
 
 describe('saved views', () => {
@@ -61,7 +73,7 @@ describe('saved views', () => {
   })
 
   it('that cannot be read ahead are named in the log, and do not hold up others', async () => {
-    const first = await firstServer()
+    const first = await firstServer({ now: everLater() })
     const [one, other] = [await first.workspace(), await first.workspace()]
     await save(one, { breakdown: 'variable:plan' })
     const view_id = await save(other, { breakdown: 'variable:plan' })
@@ -74,27 +86,53 @@ describe('saved views', () => {
       return { next: null, unread: 5, share: 0.1 }
     })
     const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
-    await expect.poll(() => asked.toSorted()).toEqual([one.workspace_id, other.workspace_id].toSorted())
-    expect(await readAhead(second)).toBe(5)
+    await expect.poll(() => readAhead(second)).toBe(5)
+    expect(asked).toEqual([other.workspace_id, one.workspace_id])
     const warnings = () => second.log.filter(({ level }) => level === 40)
     await expect.poll(warnings).toMatchObject([{ view_id, err: { message: 'the disk is gone' } }])
   })
 
-  it('are read ahead until the memory for them is full', async () => {
-    const first = await firstServer()
+  it('share the memory: each is told what is left, and the same variables count once', async () => {
+    const first = await firstServer({ now: everLater() })
     const workspace = await first.workspace()
-    for (const name of ['one', 'two', 'three']) await save(workspace, { breakdown: `variable:${name}` })
+    for (const name of ['one', 'two', 'two', 'three'])
+      await save(workspace, { breakdown: `variable:${name}` })
     await first.stop()
 
-    const asked: unknown[] = []
-    const part: ReadAhead = { next: null, unread: 1, share: 0.5 }
-    const open = openedWith(async (_workspace, _journey, { after }) => {
-      asked.push(after)
-      return asked.length === 1 ? { ...part, next: 'a' } : part
+    const asked: [unknown, string | null, number][] = []
+    const open = openedWith(async (_workspace, _journey, { filter, after, room }) => {
+      asked.push([filter.breakdown, after, Math.round(10 * room)])
+      return { next: asked.length === 1 ? 'a' : null, unread: 1, share: asked.length === 2 ? 0.5 : 0.2 }
     })
     const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
-    await expect.poll(() => readAhead(second)).toBe(3)
+    await expect.poll(() => readAhead(second)).toBe(5)
     await second.stop()
-    expect(asked).toEqual([null, 'a', null])
+    const by = (name: string) => ({ by: 'variable', name })
+    // The last changed first.
+    expect(asked).toEqual([
+      [by('three'), null, 9],
+      [by('three'), 'a', 9],
+      [by('two'), null, 4],
+      [by('two'), null, 4],
+      [by('one'), null, 2],
+    ])
+  })
+
+  it('are those of several workspaces, at most four of each', async () => {
+    const first = await firstServer({ now: everLater() })
+    const [one, other] = [await first.workspace(), await first.workspace()]
+    await save(other, { breakdown: 'variable:plan' })
+    for (let count = 0; count < 6; count += 1) await save(one, { breakdown: `variable:${count}` })
+    await first.stop()
+
+    const asked: string[] = []
+    const open = openedWith(async (workspaceId) => {
+      asked.push(workspaceId)
+      return { next: null, unread: 1, share: 0.1 }
+    })
+    const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
+    await expect.poll(() => readAhead(second)).toBe(5)
+    await second.stop()
+    expect(asked).toEqual([...Array(4).fill(one.workspace_id), other.workspace_id])
   })
 })

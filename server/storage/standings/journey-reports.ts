@@ -6,6 +6,7 @@ import { JourneyPart, PageWalk } from './page-walk.ts'
 import { stepNumbers } from './rebuild.ts'
 import type { JourneyState, StandingReader } from './standing-store.ts'
 import type {
+  AheadOf,
   BrokenDown,
   ComparedReport,
   EntryPeriod,
@@ -91,11 +92,11 @@ export class JourneyReports {
     return { ...state, ...numbers }
   }
 
-  /** Reads some of what a report will need of the variables of events, and keeps it. */
+  /** Reads some of what a report will need of the variables of events, and keeps it if there is room. */
   async readAhead(
     reader: StandingReader,
     { journey }: AskedJourney,
-    { filter, after }: { filter: ComparedReport; after: Key | null },
+    { filter, after, room }: AheadOf,
     signal: AbortSignal,
   ): Promise<ReadAhead> {
     const state = await reader.journey(journey)
@@ -106,12 +107,13 @@ export class JourneyReports {
     try {
       const part = await withLabels(from, question, this.#labels, async (asked, labels) => {
         const { next, unread } = await readLabels(reader, asked, labels, after)
-        return { next, unread, share: labels.share }
+        if (labels.share <= room) return { next, unread, share: labels.share }
+        this.#labels.drop(labels)
+        return { ...TOO_LARGE_AHEAD, unread }
       })
       return part ?? NOTHING_AHEAD
     } catch (error) {
-      // The report will say so.
-      if (error instanceof BreakdownTooLarge) return NOTHING_AHEAD
+      if (error instanceof BreakdownTooLarge) return TOO_LARGE_AHEAD
       throw error
     }
   }
@@ -157,6 +159,7 @@ export class JourneyReports {
 }
 
 const NOTHING_AHEAD: ReadAhead = { next: null, unread: 0, share: 0 }
+const TOO_LARGE_AHEAD: ReadAhead = { next: null, unread: 0, share: null }
 
 function periodsOf(filter: ComparedReport): EntryPeriod[] {
   return filter.compared ? [filter, filter.compared] : [filter]

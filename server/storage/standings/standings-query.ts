@@ -1,15 +1,10 @@
 import type { Page } from '../../domain/paging.ts'
-import type { BrokenDown, ComparedReport, CustomerFilter, Standings } from './standings.ts'
+import type { AheadOf, BrokenDown, ComparedReport, CustomerFilter, Standings } from './standings.ts'
 
 /** A query of standings, as it is sent to the thread that reads them. */
 export type StandingsQuery =
   | { kind: 'report'; workspaceId: string; journeyId: string; filter: ComparedReport }
-  | {
-      kind: 'readAhead'
-      workspaceId: string
-      journeyId: string
-      ahead: { filter: ComparedReport; after: string | null }
-    }
+  | { kind: 'readAhead'; workspaceId: string; journeyId: string; ahead: AheadOf }
   | {
       kind: 'trend'
       workspaceId: string

@@ -142,14 +142,22 @@ export type CustomerStanding = EnrolmentStanding & { customer_id: string; custom
 
 export type CustomerJourney = EnrolmentStanding & StandingsState & { journey_id: string }
 
-/** What was read ahead. */
+/** The report to read ahead of. */
+export type AheadOf = {
+  filter: ComparedReport
+  /** Where to go on; null to begin. */
+  after: string | null
+  /** How much it may keep: a share of the memory for all reports, up to 1. */
+  room: number
+}
+
 export type ReadAhead = {
   /** Where to go on; null at the end. */
   next: string | null
   /** How many enrolments had not been read before. */
   unread: number
-  /** Which share of the memory for this is taken by what the report needs, as far as it has been read. */
-  share: number
+  /** Which share of the memory is taken, as far as was read; null if there was no room, and nothing is kept. */
+  share: number | null
 }
 
 /**
@@ -169,14 +177,13 @@ export type Standings = {
   ): Promise<JourneyNumbers | undefined>
 
   /**
-   * Reads some of what a report will need of the variables of events, and keeps it in memory, so that the report need
-   * not. Does nothing if that is too much.
-   * @param after where to go on; null to begin
+   * Reads for some 100 ms what a report will need of the variables of events, and keeps it in memory, so that the
+   * report need not.
    */
   readAhead(
     workspaceId: string,
     journeyId: string,
-    ahead: { filter: ComparedReport; after: string | null },
+    ahead: AheadOf,
     reading: Reading,
   ): Promise<ReadAhead | undefined>
 

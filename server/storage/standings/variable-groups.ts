@@ -15,8 +15,11 @@ import { BreakdownTooLarge, EXCLUDED, NOT_SET, UNREAD, type VariableLabels } fro
 const SLICE_BYTES = 1024 * 1024
 const SLICE_EVENTS = { least: 50, first: 500, most: 4_000 }
 
-/** How many pages are read at a time ahead of reports, and for how long before others have their turn. */
-const AHEAD = { pages: 64, slice_ms: 100 }
+/**
+ * How many pages are read at a time ahead of reports, and for how long before others have their turn. Few pages: their
+ * events can have 64 KiB of variables each.
+ */
+const AHEAD = { pages: 8, slice_ms: 100 }
 
 /** How many values have a group of their own. */
 const LISTED_VALUES = 10

@@ -107,6 +107,11 @@ export class KeptLabels {
   /** By journey, variable and conditions, the least recently used first. */
   readonly #kept = new Map<string, VariableLabels>()
 
+  /** Forgets labels. */
+  drop(dropped: VariableLabels): void {
+    for (const [key, labels] of this.#kept) if (labels === dropped) this.#kept.delete(key)
+  }
+
   take(key: string, create: () => VariableLabels): VariableLabels {
     const labels = this.#kept.get(key) ?? create()
     this.#kept.delete(key)
@@ -117,14 +122,13 @@ export class KeptLabels {
   /** To be called when labels were used: forgets what is too much to keep. */
   trim(): void {
     let [variables, pages, values] = [0, 0, 0]
+    // Of those with all values nobody may have most any more.
+    for (const [key, labels] of this.#kept) if (labels.values === MOST_VALUES) this.#kept.delete(key)
     for (const [key, labels] of [...this.#kept].reverse()) {
       variables += 1
       pages += labels.pages
       values += labels.values
-      const isFull = labels.values === MOST_VALUES
-      // Nobody may have most of them any more.
-      if (isFull || variables > KEPT.variables || pages > KEPT.pages || values > KEPT.values)
-        this.#kept.delete(key)
+      if (variables > KEPT.variables || pages > KEPT.pages || values > KEPT.values) this.#kept.delete(key)
     }
   }
 }

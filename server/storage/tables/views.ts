@@ -60,17 +60,35 @@ export async function findView(
   return row && storedOf(row)
 }
 
-/** The views of all workspaces that need variables of events, the last changed first. */
-export async function latestViewsOfVariables(db: Kysely<DB>, limit: number): Promise<StoredView[]> {
+/**
+ * The views that need variables of events, the last changed first.
+ * @param limit how many of a workspace, and in all
+ */
+export async function latestViewsOfVariables(
+  db: Kysely<DB>,
+  limit: { perWorkspace: number; inAll: number },
+): Promise<StoredView[]> {
   const rows = await db
-    .selectFrom('views')
-    // As in `breakdown: variable:plan` and in `variables`.
-    .where('query', 'like', '%"variable%')
+    .selectFrom((from) =>
+      from
+        .selectFrom('views')
+        // As in `breakdown: variable:plan` and in `variables`.
+        .where('query', 'like', '%"variable%')
+        .selectAll()
+        .select(({ fn }) =>
+          fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('workspace_id').orderBy('updated_ms', 'desc'))
+            .as('place'),
+        )
+        .as('latest'),
+    )
+    .where('place', '<=', limit.perWorkspace)
     .selectAll()
     .orderBy('updated_ms', 'desc')
-    .limit(limit)
+    .limit(limit.inAll)
     .execute()
-  return rows.map(storedOf)
+  return rows.map(({ place: _, ...row }) => storedOf(row))
 }
 
 /** How many views a person has of its own, or the workspace has. */

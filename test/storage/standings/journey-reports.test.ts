@@ -192,7 +192,8 @@ describe('a report of a journey', () => {
             compared: { entered_from_ms: -3, entered_to_ms: 3 },
             ...(isFiltered && { variables: [{ name: 'plan', value: 'team' }] }),
           } as const
-          if (isAhead) await reports.readAhead(reader, JOURNEY, { filter: query, after: null }, signal)
+          if (isAhead)
+            await reports.readAhead(reader, JOURNEY, { filter: query, after: null, room: 1 }, signal)
           const report = await reports.report(reader, JOURNEY, query, signal)
           expect(report).toEqual(await new JourneyReports().report(reader, JOURNEY, query, signal))
         }
@@ -256,7 +257,8 @@ describe('a report of a journey', () => {
     onTestFinished(() => now.mockRestore())
     const reports = new JourneyReports()
     const filter = { breakdown: { by: 'variable', name: 'plan' } } as const
-    const ahead = (after: string | null) => reports.readAhead(reader, JOURNEY, { filter, after }, signal)
+    const ahead = (after: string | null, room = 1) =>
+      reports.readAhead(reader, JOURNEY, { filter, after, room }, signal)
     let part = await ahead(null)
     const parts = [part]
     while (part.next !== null) {
@@ -270,9 +272,14 @@ describe('a report of a journey', () => {
     expect((await reports.report(reader, JOURNEY, filter, signal)).enrolled).toBe(20_000)
     expect(read).toBe(20_000)
     expect((await ahead(null)).unread).toBe(0)
+    // Without room nothing is kept.
+    expect(await ahead(null, 0.0001)).toEqual({ next: null, unread: 0, share: null })
+    read = 0
+    await ahead(null)
+    expect(read).toBeGreaterThan(0)
   })
 
-  it('reads nothing ahead of one that needs no variables, or more values than there are labels', async () => {
+  it('keeps nothing ahead of one that needs no variables, or more values than there are labels', async () => {
     const rows = pagesOf(Array.from({ length: 65_001 }, (_, index) => key(index)))
     const reader = {
       ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
@@ -282,14 +289,14 @@ describe('a report of a journey', () => {
     const reports = new JourneyReports()
     const read = async (filter: Parameters<typeof reports.report>[2]) => {
       for (let after: string | null = null; ; ) {
-        const part = await reports.readAhead(reader, JOURNEY, { filter, after }, signal)
+        const part = await reports.readAhead(reader, JOURNEY, { filter, after, room: 2 }, signal)
         if (part.next === null) return part
         after = part.next
       }
     }
-    const nothing = { next: null, unread: 0, share: 0 }
-    expect(await read({ breakdown: { by: 'customer_type' } })).toEqual(nothing)
-    expect(await read({ breakdown: { by: 'variable', name: 'plan' } })).toEqual(nothing)
+    expect(await read({ breakdown: { by: 'customer_type' } })).toEqual({ next: null, unread: 0, share: 0 })
+    const tooLarge = { next: null, unread: 0, share: null }
+    expect(await read({ breakdown: { by: 'variable', name: 'plan' } })).toEqual(tooLarge)
   })
 
   it('of a variable does not count values that nobody has any more', async () => {

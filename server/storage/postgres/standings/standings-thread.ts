@@ -134,7 +134,8 @@ async function takeIn(query: StandingsQuery, signal: AbortSignal) {
 }
 
 async function standings(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
-  await catchUp(query, signal)
+  // What is read ahead need not be the latest.
+  if (query.kind !== 'readAhead') await catchUp(query, signal)
   const { workspaceId } = query
   return await snapshots.read(workspaceId, signal, (source) => answers.answer(source, query, signal))
 }
