@@ -334,6 +334,21 @@ describe('what is rejected before the first event', () => {
     await navigation.getByRole('link', { name: 'First event' }).click()
     await page.getByText('Rejected so far: 1 event').waitFor()
   })
+
+  it('leaves the menu of any screen once there is one', async () => {
+    const { cairn, page, workspace } = await openFirstEvent('curl')
+    await page.clock.install()
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'members')}`)
+    const navigation = page.getByRole('navigation', { name: 'Workspace' })
+    await navigation.getByRole('link', { name: 'First event' }).waitFor()
+    await sendEvent(workspace)
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(15_000)
+        return await navigation.getByRole('link').first().innerText()
+      })
+      .toBe('Overview')
+  })
 })
 
 /** The page for a first event of a new workspace, with the code for `curl`, a `browser` or a `server`. */
