@@ -272,7 +272,7 @@ function sentenceOf(figure: Figure): string {
       }.`,
     open > 0 &&
       (takes_ms?.[number - 1]
-        ? `Hollow points are too recent to compare: 90% of customers take up to ${durationText(takes_ms[number - 1] ?? 0)} to reach “${name}”, so the last ${countOf(open, by)} may still rise.`
+        ? `Hollow points are too recent to compare: 90% of those who reach “${name}” take up to ${durationText(takes_ms[number - 1] ?? 0)}, so the last ${countOf(open, by)} may still rise.`
         : `Hollow points are not complete yet: ${countOf(open, by)}.`),
   ]
     .filter(Boolean)

@@ -24,6 +24,7 @@ export function ReportComparison({
   hasWindow: boolean
 }) {
   const period = periodText(comparison.entered_from, comparison.entered_to)
+  const isOpen = report.steps.some(({ waiting }) => (waiting ?? 0) > 0)
   const funnels = [
     { label: 'This period', steps: report.steps },
     { label: period, steps: comparison.steps },
@@ -45,7 +46,9 @@ export function ReportComparison({
         Points are the difference of the shares; one that 95% confidence cannot distinguish from none is
         within chance.{' '}
         {!hasWindow &&
-          'Customers of the later period have had less time to continue: a conversion window gives both the same.'}
+          'Customers of the later period have had less time to continue: a conversion window that has closed gives both the same.'}
+        {isOpen &&
+          'Some customers of this period are still in progress and may convert: let it end a window earlier to compare both alike.'}
       </Text>
     </Stack>
   )

@@ -44,7 +44,7 @@ export function JourneyViews({ journey_id, onClose }: { journey_id: string; onCl
       <ProblemAlert error={views.error} onRetry={() => void views.refetch()} />
       {views.data?.data.length === 0 && (
         <Text size="sm">
-          No views yet. A view keeps the period, filters and charts of a report under a name.
+          No views yet. A view keeps the period and filters of a report and one of its charts under a name.
         </Text>
       )}
       {views.data && views.data.data.length > 0 && (

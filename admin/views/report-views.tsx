@@ -2,7 +2,7 @@ import { Modal, Text } from '@mantine/core'
 import { useSearchParams } from 'react-router'
 import { visibleName } from '../parts/visible-name.ts'
 import { JourneyViews } from './journey-views.tsx'
-import { parametersOf } from './view-address.ts'
+import { firstChart, parametersOf, queryOf } from './view-address.ts'
 import { useViews } from './views-query.ts'
 
 /** The dialog with the views of a journey, and the name of the view that the report was opened as. */
@@ -30,10 +30,10 @@ function OpenedView({ journey_id }: { journey_id: string }) {
   const [search] = useSearchParams()
   const view = useViews(journey_id).data?.data.find(({ view_id }) => view_id === search.get('view'))
   if (!view) return null
-  const shown = parametersOf(view.query)
-  const isChanged = [...new Set([...shown.keys(), ...search.keys()])].some(
-    (name) => name !== 'view' && search.getAll(name).join('\0') !== shown.getAll(name).join('\0'),
-  )
+  // What other charts show is no part of the view.
+  const shownBy = (search: URLSearchParams) =>
+    String(parametersOf(queryOf(search, view.query.chart ?? firstChart)))
+  const isChanged = shownBy(search) !== shownBy(parametersOf(view.query))
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
       View: <b>{visibleName(view.name, view.view_id)}</b>

@@ -251,6 +251,9 @@ describe('a comparison', () => {
     await page.goto(`${page.url()}&window=P7D&variables=plan:free`)
     await expect.poll(() => finding(page, /^Compared with/)).toMatch(/^Within chance: the two periods/)
     expect(await page.getByText('Customers of the later period have had less time').count()).toBe(0)
+    expect(await page.getByText('still in progress').count()).toBe(0)
+    await page.goto(page.url().replace('window=P7D', 'window=P3650D'))
+    await page.getByText('Some customers of this period are still in progress').waitFor()
   })
 
   it('with a period of its own asks for both ends', async () => {

@@ -523,9 +523,7 @@ describe('A chart', () => {
     const page = await open(`journeys/${journey_id}?measure=of_previous&by=day`, own, hers.headers)
     const region = page.getByRole('region', { name: 'Conversion over time' })
     await region.getByText(/“Paid”: 1 \(50%\) of 2 on .*, the most recent comparable cohort/).waitFor()
-    await region
-      .getByText(/90% of customers take up to 5d to reach “Paid”, so the last \d days may/)
-      .waitFor()
+    await region.getByText(/90% of those who reach “Paid” take up to 5d, so the last \d days may/).waitFor()
     await region.getByText('Hollow points are too recent').scrollIntoViewIfNeeded()
     const hollow = region.locator('circle[fill="var(--mantine-color-body)"][r="3"]')
     await expect.poll(() => hollow.count()).toBeGreaterThan(0)

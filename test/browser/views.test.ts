@@ -62,7 +62,7 @@ async function openViews(page: Page) {
 describe('a report', () => {
   it('is saved as a view, which shows a colleague the same', async () => {
     const page = await open(
-      `journeys/${workspace.journey_id}?last=30&customer_type=contact&window=P7D&by=week`,
+      `journeys/${workspace.journey_id}?last=30&customer_type=contact&window=P7D&by=week&to_step=1`,
     )
     const dialog = await openViews(page)
     await dialog.getByText('No views yet.').waitFor()
@@ -75,6 +75,8 @@ describe('a report', () => {
     await dialog.getByRole('button', { name: 'Save view' }).click()
     await dialog.waitFor({ state: 'hidden' })
     await page.getByText('View: Weekly conversion').waitFor()
+    // The step of another chart is no part of it.
+    expect(await page.getByText('changed since it was opened').count()).toBe(0)
     const [view] = await views()
     expect(view).toMatchObject({
       name: 'Weekly conversion',
