@@ -210,6 +210,23 @@ describe('filters by variables', () => {
 })
 
 describe('listEvents by variables', () => {
+  it('finds a number or boolean by its JSON text, and a text by itself', async ({ workspace }) => {
+    const { client } = workspace
+    const sent = [5, '5', 55, 5.5, 0.1, -0, 1e21, true, 'true', 'trues', 'a"b', 'a\\b', 'é', '\u{1f600}']
+    const inner = { old: { v: 'é' } }
+    const did = sent.map(
+      (v, index): Did => [`event-${index}`, index, index % 2 ? JSON.stringify({ v }) : { v }],
+    )
+    await does(workspace, 'user-1', [...did, ['inner', 20, inner]])
+    for (const value of sent) {
+      const { data } = await client.listEvents({ query: { variables: [`v:${String(value)}`], limit: 50 } })
+      const expected = sent.flatMap((other, index) =>
+        String(other) === String(value) ? [`event-${index}`] : [],
+      )
+      expect([value, data?.data.map(({ event_id }) => event_id).sort()]).toEqual([value, expected.sort()])
+    }
+  })
+
   it.for(['newest', 'oldest'] as const)(
     'lists only events with these values, %s first, on pages of any size',
     async (order, { workspace }) => {
@@ -281,13 +298,17 @@ describe('listCustomerEvents by variables', () => {
     for (const limit of [1, 50]) {
       const found: string[] = []
       let cursor: string | null = null
+      let pages = 0
       do {
         const query = { variables: ['plan:team'], limit, ...(cursor && { cursor }) }
         const { data } = await client.listCustomerEvents({ path: { customer_id }, query })
         found.push(...(data?.data.map(({ event_id }) => event_id) ?? []))
         cursor = data?.next_cursor ?? null
+        pages += 1
       } while (cursor)
       expect(found).toEqual(['third', 'second', 'first'])
+      // Events with another value take no place on a page.
+      expect(pages).toBeLessThanOrEqual(8)
     }
     const query = { variables: ['plan:team', 'seats:5'] }
     const { data } = await client.listCustomerEvents({ path: { customer_id }, query })

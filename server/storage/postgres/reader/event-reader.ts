@@ -465,14 +465,19 @@ function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus' | 'key', id: string): st
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
 }
 
+const NUMBER_OR_BOOLEAN = /^(true|false|-?\d[\d.e+-]*)$/
+
 /**
- * Returns conditions on variables that let more pass: stored JSON is that of `JSON.stringify`, so that a field's name
- * has one form, but it may be that of a field further inside, and variables may be a text of JSON. `textsOf` decides.
+ * Returns conditions on variables that let a little more pass: stored JSON is that of `JSON.stringify`, so that a field
+ * with a value has one form per type, but it may be a field further inside or a longer number, and variables may be a
+ * text of JSON. `textsOf` decides. Each that passes takes a place on the page.
  */
 function variableConditions(variables: readonly VariableFilter[], parameters: Parameters): string[] {
-  return variables.map(({ name }) => {
-    const field = parameters.add(`${JSON.stringify(name)}:`)
-    return `(strpos(custom_variables, ${field}) > 0 OR starts_with(custom_variables, '"'))`
+  return variables.map(({ name, value }) => {
+    const forms = [JSON.stringify(value), ...(NUMBER_OR_BOOLEAN.test(value) ? [value] : [])]
+    const fields = forms.map((form) => parameters.add(`${JSON.stringify(name)}:${form}`))
+    const found = fields.map((field) => `strpos(custom_variables, ${field}) > 0`)
+    return `(${found.join(' OR ')} OR starts_with(custom_variables, '"'))`
   })
 }
 
