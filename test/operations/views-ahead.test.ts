@@ -117,11 +117,12 @@ describe('saved views', () => {
     ])
   })
 
-  it('are those of several workspaces, at most four of each', async () => {
+  it('are the twelve that were changed last, at most four of a workspace', async () => {
     const first = await firstServer({ now: everLater() })
-    const [one, other] = [await first.workspace(), await first.workspace()]
-    await save(other, { breakdown: 'variable:plan' })
-    for (let count = 0; count < 6; count += 1) await save(one, { breakdown: `variable:${count}` })
+    const workspaces = [await first.workspace(), await first.workspace(), await first.workspace()]
+    await save(await first.workspace(), { breakdown: 'variable:plan' })
+    for (const workspace of workspaces)
+      for (let count = 0; count < 5; count += 1) await save(workspace, { breakdown: `variable:${count}` })
     await first.stop()
 
     const asked: string[] = []
@@ -130,8 +131,9 @@ describe('saved views', () => {
       return { next: null, unread: 1, share: 0.1 }
     })
     const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
-    await expect.poll(() => readAhead(second)).toBe(5)
+    await expect.poll(() => readAhead(second)).toBe(12)
     await second.stop()
-    expect(asked).toEqual([...Array(4).fill(one.workspace_id), other.workspace_id])
+    const latest = workspaces.toReversed().map(({ workspace_id }) => Array(4).fill(workspace_id))
+    expect(asked).toEqual(latest.flat())
   })
 })

@@ -56,7 +56,7 @@ export class JourneyReports {
       groups,
       options,
     ) => countReport(walk, filter, groups, options)
-    const question = { kind: 'report', filter, periods: periodsOf(filter), count }
+    const question = { kind: 'report', filter, periods: countedPeriods(filter), count }
     const { state, numbers } = await this.#answer(reader, asked, question, signal)
     return { ...state, ...numbers }
   }
@@ -103,7 +103,7 @@ export class JourneyReports {
     if (!state) return NOTHING_AHEAD
     const { generation, event_ids } = state
     const from = { journey, generation, event_ids, until_ms: performance.now() + READING_MS, signal }
-    const question = { filter, periods: periodsOf(filter) }
+    const question = { filter, periods: countedPeriods(filter) }
     try {
       const part = await withLabels(from, question, this.#labels, async (asked, labels) => {
         const { next, unread } = await readLabels(reader, asked, labels, after)
@@ -161,7 +161,7 @@ export class JourneyReports {
 const NOTHING_AHEAD: ReadAhead = { next: null, unread: 0, share: 0 }
 const TOO_LARGE_AHEAD: ReadAhead = { next: null, unread: 0, share: null }
 
-function periodsOf(filter: ComparedReport): EntryPeriod[] {
+function countedPeriods(filter: ComparedReport): EntryPeriod[] {
   return filter.compared ? [filter, filter.compared] : [filter]
 }
 
