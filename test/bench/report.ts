@@ -480,6 +480,9 @@ function postgresLines({ single, single_p99_ms, batch, limit, timeline_p99_ms, .
     `  manual: ${whole(median(manual))} (p99 ${median(single_p99_ms.manual).toFixed(1)} ms)`,
     `events per second in batches of 1,000: ${whole(median(batch))}; pg_limit: ${whole(median(limit))}`,
     `full store: filled at ${whole(full.fill_events_per_s)} events per second`,
+    ...full.relation_bytes
+      .filter(([, bytes]) => bytes >= 1)
+      .map(([name, bytes]) => `  ${name.padEnd(48)}${bytes.toFixed(1).padStart(6)} bytes per event`),
     `  p99 of a customer's page under load: ${median(timeline_p99_ms.cairn).toFixed(1)} ms; bare: ${median(timeline_p99_ms.bare).toFixed(1)} ms`,
   ]
 }

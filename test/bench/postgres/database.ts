@@ -40,3 +40,21 @@ export async function databaseBytes(databaseUrl: string): Promise<number> {
   const [row] = await runSql(databaseUrl, 'SELECT pg_database_size(current_database()) AS bytes')
   return Number(row?.bytes)
 }
+
+/** Sizes in bytes of the tables and indexes that have grown since, by name, the largest first. */
+export async function relationBytes(
+  databaseUrl: string,
+  before: ReadonlyMap<string, number> = new Map(),
+): Promise<Map<string, number>> {
+  const rows = await runSql(
+    databaseUrl,
+    `SELECT relname, pg_table_size(oid) AS bytes FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i')
+    ORDER BY bytes DESC`,
+  )
+  const grown = rows.map(({ relname, bytes }): [string, number] => {
+    const name = String(relname)
+    return [name, Number(bytes) - (before.get(name) ?? 0)]
+  })
+  return new Map(grown.filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a))
+}

@@ -12,7 +12,7 @@ import {
 } from '../processes.ts'
 import { type Settings, say } from '../settings.ts'
 import { BATCH_CONNECTIONS, batchWindow, CONNECTIONS, initializeCustomers } from '../windows.ts'
-import { databaseBytes, inDatabase, startBenchPostgres } from './database.ts'
+import { databaseBytes, inDatabase, relationBytes, startBenchPostgres } from './database.ts'
 import type { LimitOptions } from './limit.ts'
 import type { TimelineOptions, TimelineResult } from './timeline.ts'
 
@@ -30,6 +30,8 @@ export type PostgresFigures = {
    */
   timeline_p99_ms: { cairn: number[]; bare: number[] }
   bytes_per_event: number
+  /** Bytes per event of each table and index, the largest first. */
+  relation_bytes: [name: string, bytes: number][]
   fill_events_per_s: number
 }
 
@@ -53,6 +55,7 @@ export async function measurePostgres(folder: string, settings: Settings): Promi
     limit: [],
     timeline_p99_ms: { cairn: [], bare: [] },
     bytes_per_event: Number.NaN,
+    relation_bytes: [],
     fill_events_per_s: Number.NaN,
   }
   try {
@@ -126,6 +129,7 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
     const server = await startCairn(inner, { databaseUrl })
     await initializeCustomers(server)
     const emptyBytes = await databaseBytes(databaseUrl)
+    const empty = await relationBytes(databaseUrl)
     const fill = await runLoad(server, {
       kind: 'batch',
       connections: BATCH_CONNECTIONS,
@@ -136,6 +140,10 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
     })
     figures.fill_events_per_s = fill.requestsPerSecond * BATCH_EVENTS
     figures.bytes_per_event = ((await databaseBytes(databaseUrl)) - emptyBytes) / fill.stored
+    figures.relation_bytes = [...(await relationBytes(databaseUrl, empty))].map(([name, bytes]) => [
+      name,
+      bytes / fill.stored,
+    ])
     const single = { kind: 'single', connections: CONNECTIONS, messageIds: 'mixed' } as const
     const window = { seconds, warmUpSeconds, messageIds: 'mixed' } as const
     const written = [fill]
