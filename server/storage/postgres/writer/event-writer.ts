@@ -454,8 +454,9 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 
 /**
  * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
- * Messages are inserted in order, so that two replicas never deadlock. An event that exists already was inserted by the
- * same statement on a connection that was lost; then its arrival exists too, or this is not run (`enqueueOnce`).
+ * Messages are inserted in order, so that two replicas never deadlock. If the same statement was run on a connection that
+ * was lost, its arrival exists, and nothing is inserted; or this is not run (`enqueueOnce`). So no event is inserted twice,
+ * and PostgreSQL need not look for each one first, as it does for `ON CONFLICT`.
  *
  * Counts are optimistic: `counts` are written as if the messages of the events to store were new, and corrected by
  * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
@@ -484,14 +485,14 @@ const INSERT = `
       WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
     )
     FROM (SELECT ${DURABLE}) AS durable
-    ON CONFLICT DO NOTHING
+    ON CONFLICT DO NOTHING RETURNING 1 AS one
   )
   INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
     custom_variables, key_id)
   SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
     message_text, custom_variables, key_id
-  FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
-  ON CONFLICT DO NOTHING`
+  FROM batch WHERE (message IS NULL OR id IN (SELECT event_id FROM taken)) AND EXISTS (SELECT one FROM arrived)
+  ORDER BY id`
 
 /** The last part of it by itself, for rows of which all are new. */
 const INSERT_EVENTS = `
