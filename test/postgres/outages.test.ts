@@ -184,6 +184,29 @@ describe('a standby', () => {
     // Also through a connection that was opened while the server was a standby.
     expect(await insert(alone, subject, { message_id: 'beside' })).toMatchObject({ status: 'duplicate' })
   })
+
+  it('gets no events of customers that its primary had and it has not', async () => {
+    const primary = await ownServer()
+    const subject = await newSubject(await openStoreForTest({ databaseUrl: postgresUrl(primary.folder) }))
+    const standby = await standbyOf(primary)
+    const address = addressTo(primary)
+    const store = await openStoreForTest({ databaseUrl: address.url })
+    await insert(store, subject)
+    await standby.end('SIGINT')
+    const missing = { ...subject, customer_id: idOf(await initialize(store, subject, 'user-2')) }
+    expect(await insert(store, missing)).toMatchObject({ status: 'created' })
+
+    await primary.end('SIGKILL')
+    await standby.start()
+    await runSql(postgresUrl(standby.folder), 'SELECT pg_promote()')
+    address.leadTo(standby)
+    await within(2, () => insert(store, missing))
+    const refused = { status: 'rejected', code: 'customer_not_found' }
+    expect(await insert(store, missing)).toMatchObject(refused)
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    const stored = 'SELECT count(*)::int AS count FROM events'
+    expect(await runSql(postgresUrl(standby.folder), stored)).toEqual([{ count: 2 }])
+  })
 })
 
 async function isOnStandby({ db }: Store) {

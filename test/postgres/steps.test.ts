@@ -9,6 +9,8 @@ import { Pool } from '../../server/storage/postgres/connection/pool.ts'
 import { removeCustomer } from '../../server/storage/postgres/removals/postgres-removals.ts'
 import { CustomerWriter } from '../../server/storage/postgres/writer/customer-writer.ts'
 import { EventWriter } from '../../server/storage/postgres/writer/event-writer.ts'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
@@ -61,9 +63,8 @@ async function stored(isDistributed: boolean) {
       newEvent({ ...ofFirst, customer_id: 'nobody' }),
     )),
   ]
-  await inStore(url, (db) =>
-    removeCustomer(db, { workspace_id, customer_id: ofSecond.customer_id, begun_ms: 0 }),
-  )
+  const erased = { workspace_id, customer_id: ofSecond.customer_id, may_return: true }
+  await inStore(url, (db) => eraseCustomer(db, { removeCustomer }, erased, commandLine(0)))
   outcomes.push(...(await insert(newEvent(ofSecond), newEvent(ofFirst, { message_id: 'd' }))))
   return {
     initialized: initialized.map((outcome) => ({ ...outcome, customer_id: idOf(outcome) === first })),
@@ -109,7 +110,7 @@ it('stores in several statements, as on Citus, exactly what it stores in one', a
     'message_id_conflict',
     'created',
     'customer_not_found',
-    'customer_not_found',
+    'customer_erased',
     'created',
   ])
   expect(await stored(true)).toEqual(one)

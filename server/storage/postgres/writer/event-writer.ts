@@ -13,6 +13,7 @@ import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
 import { JOURNEY_STATUS } from './customer-writer.ts'
 import { insertInSteps } from './insert-in-steps.ts'
+import { KnownEnrolments } from './known-enrolments.ts'
 
 type EventWriterOptions = {
   pool: Pool
@@ -56,6 +57,7 @@ type Head = StoredEvent & { message: string; variables_bytes: number | null }
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
+  readonly #enrolments = new KnownEnrolments()
   /** Contains the number of this process among writers, once it has one. */
   #nextId = ascendingIds()
   #entered: Promise<void> | undefined
@@ -178,25 +180,15 @@ export class EventWriter {
   }
 
   /** Returns functions that apply the rules for journeys, enrolments and times. */
-  async #rules(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
-    const journeyIds = new Set(events.map(({ journey_id }) => journey_id))
+  async #rules(
+    workspace_id: string,
+    events: readonly NewEvent[],
+    now_ms: number,
+    enrolments = this.#enrolments,
+  ) {
     const pairs = new Map<string, NewEvent>()
     for (const event of events) pairs.set(pairOf(event), event)
-    const asked = [...pairs.values()]
-    const found = await this.#options.pool.read<Reference>(REFERENCES, [
-      workspace_id,
-      [...journeyIds],
-      asked.map(({ journey_id }) => journey_id),
-      asked.map(({ customer_id }) => customer_id),
-    ])
-    const statuses = new Map<string, string>()
-    const outside = new Map<string, EventFacts['customer']>()
-    for (const { journey_id, status, pair, customer_exists, is_erased } of found) {
-      const event = pair === null ? undefined : asked[pair - 1]
-      if (journey_id !== null && status !== null) statuses.set(journey_id, status)
-      const missing = is_erased ? 'customer_erased' : 'customer_not_found'
-      if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
-    }
+    const { statuses, outside } = await this.#references(workspace_id, pairs, enrolments)
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
     const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
       if (event.isTooLarge) return 'event_too_large'
@@ -209,6 +201,50 @@ export class EventWriter {
     /** For any customer. */
     const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
     return { journeyOf, refusalOf, refusalOfAnybody }
+  }
+
+  /** Returns the statuses of journeys, and of pairs of journey and customer that are not enrolled why not. */
+  async #references(workspace_id: string, pairs: ReadonlyMap<string, NewEvent>, enrolments: KnownEnrolments) {
+    // The standby of a node of Citus may be promoted without notice.
+    if (this.#options.isDistributed) return await this.#lookUp(workspace_id, pairs, [...pairs])
+    const state = enrolments.stateOf(workspace_id)
+    let asked = [...pairs].filter(([pair]) => !enrolments.has(workspace_id, pair))
+    let found = await this.#lookUp(workspace_id, pairs, asked)
+    if (asked.length < pairs.size && found.state !== state) {
+      asked = [...pairs]
+      found = await this.#lookUp(workspace_id, pairs, asked)
+    }
+    const { outside } = found
+    const enrolled = asked.flatMap(([pair]) => (outside.has(pair) ? [] : pair))
+    if (found.state !== undefined) enrolments.add(workspace_id, found.state, enrolled)
+    return found
+  }
+
+  /** @param asked the pairs that are looked up */
+  async #lookUp(
+    workspace_id: string,
+    pairs: ReadonlyMap<string, NewEvent>,
+    asked: readonly (readonly [pair: string, event: NewEvent])[],
+  ) {
+    const journeyIds = new Set([...pairs.values()].map(({ journey_id }) => journey_id))
+    const rows = await this.#options.pool.read<Reference>(REFERENCES, [
+      workspace_id,
+      [...journeyIds],
+      textArray(asked.map(([, { journey_id }]) => journey_id)),
+      textArray(asked.map(([, { customer_id }]) => customer_id)),
+    ])
+    let state: string | undefined
+    const statuses = new Map<string, string>()
+    const outside = new Map<string, EventFacts['customer']>()
+    for (const row of rows) {
+      if (row.state !== null) state = row.state
+      if (row.journey_id !== null && row.status !== null) statuses.set(row.journey_id, row.status)
+      const [pair] = (row.pair !== null && asked[row.pair - 1]) || []
+      if (pair === undefined) continue
+      const missing = row.is_erased ? 'customer_erased' : 'customer_not_found'
+      outside.set(pair, row.customer_exists ? 'customer_not_in_journey' : missing)
+    }
+    return { state, statuses, outside }
   }
 
   /**
@@ -273,7 +309,7 @@ export class EventWriter {
   async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
     if (rows.length === 0) return []
     const events = rows.map(({ event }) => event)
-    const rules = await this.#rules(workspace_id, events, now_ms)
+    const rules = await this.#rules(workspace_id, events, now_ms, new KnownEnrolments())
     return rows.filter((row) => {
       row.refusal = rules.refusalOf(row.event, row.isDiscreet)
       const counted = row.refusal ? 'created' : 'duplicate'
@@ -411,6 +447,7 @@ function columnsOf(rows: readonly Row[]) {
 }
 
 type Reference = {
+  state: string | null
   journey_id: string | null
   status: string | null
   pair: number | null
@@ -423,15 +460,19 @@ const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
 /**
- * Reads the journeys, and the pairs of journey and customer without an enrolment: hardly any. Each pair is looked up by
- * the key, whatever the planner assumes about their number.
+ * Reads the journeys, the pairs of journey and customer without an enrolment, which hardly any is, and the state of the
+ * workspace's erasures (see `KnownEnrolments`). Each pair is looked up by the key, whatever the planner assumes about
+ * their number.
  */
 const REFERENCES = `
-  SELECT journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
+  SELECT NULL AS state, journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
     NULL::boolean AS is_erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
-  SELECT NULL, NULL, pair::int, EXISTS (
+  SELECT erasures || ' ' || extract(epoch FROM pg_postmaster_start_time()), NULL, NULL, NULL, NULL, NULL
+  FROM workspaces WHERE workspace_id = $1
+  UNION ALL
+  SELECT NULL, NULL, NULL, pair::int, EXISTS (
     SELECT 1 FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
   ), EXISTS (
     SELECT 1 FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
