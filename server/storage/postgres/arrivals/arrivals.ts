@@ -66,8 +66,8 @@ type ArrivalKey = { workspace: string; arrival: string }
 /**
  * Runs a statement that enqueues an arrival exactly once, until its outcome is known. The arrival has an identifier. If
  * the connection is lost during a statement that was committed, the arrival may have been dequeued before the statement
- * is repeated, which would enqueue it a second time.
- * @returns undefined if the statement was committed without an answer, and the arrival is no longer in the queue
+ * is repeated, which would enqueue it a second time; and what it has stored may have been removed.
+ * @returns undefined if the statement was committed without an answer
  * @throws {ConnectionLost} like `untilKnown`
  */
 export async function enqueueOnce<Result>(
@@ -85,7 +85,7 @@ export async function enqueueOnce<Result>(
       await connection.run('SELECT 1 AS one FROM event_following WHERE workspace_id = $1 FOR UPDATE', [
         workspace,
       ])
-      const { rows } = await connection.run(IS_TAKEN, [workspace, arrival])
+      const { rows } = await connection.run(IS_ENQUEUED, [workspace, arrival])
       const result = rows.length > 0 ? undefined : await run(connection)
       await connection.run('COMMIT')
       return result
@@ -103,8 +103,10 @@ const FOLLOW = `
   INSERT INTO event_following (workspace_id)
   SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NULL ON CONFLICT DO NOTHING`
 
-const IS_TAKEN =
-  'SELECT 1 AS one FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
+/** Whether it is in the queue, or was dequeued. */
+const IS_ENQUEUED = `
+  SELECT 1 AS one FROM event_arrivals WHERE workspace_id = $1 AND arrival = $2
+  UNION ALL SELECT 1 FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1`
 
 /** Longer than anyone tries to find out the outcome of a statement. */
 const TAKEN_MS = 300_000

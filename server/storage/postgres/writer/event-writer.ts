@@ -495,9 +495,10 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 
 /**
  * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
- * Messages are inserted in order, so that two replicas never deadlock. If the same statement was run on a connection that
- * was lost, its arrival exists, and nothing is inserted; or this is not run (`enqueueOnce`). So no event is inserted twice,
- * and PostgreSQL need not look for each one first, as it does for `ON CONFLICT`.
+ * Messages are inserted in order, so that two replicas never deadlock. An event is inserted if its message was, and one
+ * without a message if the arrival was: if the same statement still runs on a connection that was lost, this waits for it,
+ * and then finds its messages and its arrival. So no event is inserted twice, and PostgreSQL need not look for each one
+ * first, as it does for `ON CONFLICT`.
  *
  * Counts are optimistic: `counts` are written as if the messages of the events to store were new, and corrected by
  * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
@@ -532,7 +533,8 @@ const INSERT = `
     custom_variables, key_id)
   SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
     message_text, custom_variables, key_id
-  FROM batch WHERE (message IS NULL OR id IN (SELECT event_id FROM taken)) AND EXISTS (SELECT one FROM arrived)
+  FROM batch
+  WHERE id IN (SELECT event_id FROM taken) OR (message IS NULL AND EXISTS (SELECT one FROM arrived))
   ORDER BY id`
 
 /** The last part of it by itself, for rows of which all are new. */
