@@ -23,6 +23,25 @@ type Tables = {
   volatile: Set<string>
 }
 
+/**
+ * Returns the rules that a definition of a table breaks.
+ * @param everywhere the names of the tables that are on every node
+ */
+export function definitionFaults(statement: string, everywhere: readonly string[]): string[] {
+  const text = statement.replace(/--.*$/gm, '')
+  const faults: string[] = []
+  if (/\bADD COLUMN\b[^;]*\b(CHECK|REFERENCES|UNIQUE|PRIMARY KEY)\b/i.test(text))
+    faults.push('a column is added with a constraint')
+  const [, table] = /^\s*CREATE TABLE (\w+)/i.exec(text) ?? []
+  const referred = [...text.matchAll(/\bREFERENCES (\w+)/gi)].map(([, name = '']) =>
+    everywhere.includes(name),
+  )
+  const isDistributed = table !== undefined && !everywhere.includes(table)
+  if (isDistributed && referred.includes(true) && referred.includes(false))
+    faults.push('a new table refers to one on every node and to a distributed one')
+  return faults
+}
+
 /** Analyses statements in a database that has the tables, without running them. */
 export class StatementAnalyst {
   readonly #client: Client
@@ -113,6 +132,8 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
         ),
       )
       if (isVolatile) faults.add('a volatile function in an UPDATE or DELETE')
+      if (commandType === UPDATE && target && sets(targetList, tables.distributed.get(target)))
+        faults.add('the workspace of a row is set')
       if (target && tables.everywhere.has(target) && [...inTree].some((id) => tables.distributed.has(id)))
         faults.add('a table on every node is changed from a distributed one')
     }
@@ -120,6 +141,12 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
     if (!areOfOneWorkspace(query, relations, tables)) readsAll = true
   }
   return { faults: [...faults], readsAll, changesEverywhere }
+}
+
+/** Whether an UPDATE sets a column. */
+function sets(targetList: ParseValue | undefined, column: string | undefined): boolean {
+  const entries = Array.isArray(targetList) ? targetList.filter((entry) => isNode(entry)) : []
+  return entries.some(({ fields }) => fields.resjunk === 'false' && fields.resno === column)
 }
 
 /** Whether each distributed table of a query, apart from one that it inserts into, is compared with one workspace. */

@@ -8,7 +8,7 @@ import { ONE_SHARD_AT_A_TIME } from '../../server/storage/postgres/dialect.ts'
 import { installedPrograms } from '../fixtures/postgres/programs.ts'
 import { type PostgresServer, postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
-import { StatementAnalyst } from './citus-rules.ts'
+import { definitionFaults, StatementAnalyst } from './citus-rules.ts'
 import { recordedStatements } from './recorded-statements.ts'
 import { EVERYWHERE } from './tables.ts'
 
@@ -50,11 +50,41 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
     ['a whole row', 'WITH p AS (SELECT 1 AS a, d FROM (SELECT now()) AS d) SELECT * FROM p'],
     ['a volatile function in an UPDATE or DELETE', 'UPDATE workspaces SET name = gen_random_uuid()::text'],
     [
+      'the workspace of a row is set',
+      'UPDATE webhooks SET url = $1, workspace_id = $2 WHERE workspace_id = $2',
+    ],
+    [
       'a table on every node is changed from a distributed one',
       'UPDATE workspaces SET erasures = (SELECT count(*) FROM erasures WHERE erasures.workspace_id = workspaces.workspace_id)',
     ],
   ])('%s is recognized in %j', async (fault, statement) => {
     expect((await analyst.analyse(statement))?.faults).toEqual([fault])
+  })
+
+  it.each([
+    [
+      'a column is added with a constraint',
+      "ALTER TABLE workspaces ADD COLUMN kind text CHECK (kind IN ('a'))",
+    ],
+    [
+      'a column is added with a constraint',
+      'ALTER TABLE views ADD COLUMN by text REFERENCES people (person_id)',
+    ],
+    [
+      'a new table refers to one on every node and to a distributed one',
+      'CREATE TABLE links (person_id text REFERENCES people, view_id text REFERENCES views)',
+    ],
+  ])('%s is recognized in %j', (fault, statement) => {
+    expect(definitionFaults(statement, EVERYWHERE)).toEqual([fault])
+  })
+
+  it.each([
+    "ALTER TABLE workspaces ADD CONSTRAINT kinds CHECK (kind IN ('a'))",
+    'ALTER TABLE workspaces ADD COLUMN kind text -- CHECK (kind)',
+    'CREATE TABLE links (view_id text REFERENCES views, journey_id text REFERENCES journeys)',
+    'CREATE TABLE workspaces (person_id text REFERENCES people)',
+  ])('%j is a definition that it accepts', (statement) => {
+    expect(definitionFaults(statement, EVERYWHERE)).toEqual([])
   })
 
   it.each([
@@ -70,11 +100,11 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
   it('none of a run would be refused', async () => {
     const faulty = new Map<string, string[]>()
     for (const statement of new Set(transactions.flat())) {
-      const analysis = await analyst.analyse(statement)
-      const faults =
-        /^\s*DO\b|;\s*DO\b/.test(statement) && /\(\s*SELECT\s+FROM\b/.test(statement)
-          ? ['a query without columns']
-          : (analysis?.faults ?? [])
+      const isEmptyQuery = /^\s*DO\b|;\s*DO\b/.test(statement) && /\(\s*SELECT\s+FROM\b/.test(statement)
+      const faults = [
+        ...definitionFaults(statement, EVERYWHERE),
+        ...(isEmptyQuery ? ['a query without columns'] : ((await analyst.analyse(statement))?.faults ?? [])),
+      ]
       if (faults.length > 0) faulty.set(statement, faults)
     }
     expect([...faulty]).toEqual([])

@@ -110,11 +110,11 @@ export async function findWebhook(
   return row && storedOf(row)
 }
 
-/** Replaces the given fields. */
+/** Replaces the given fields, except the key: Citus sets none, not even to the same value. */
 export async function updateWebhook(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: Pick<StoredWebhook, 'workspace_id' | 'webhook_id'>,
-  change: Partial<StoredWebhook>,
+  { workspace_id: _, webhook_id: __, ...change }: Partial<StoredWebhook>,
 ): Promise<void> {
   await db
     .updateTable('webhooks')

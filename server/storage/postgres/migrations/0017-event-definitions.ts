@@ -3,10 +3,13 @@ import { hasCitus } from './citus.ts'
 
 /** What the events of a workspace look like, by name and revision. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // What happens to events without a definition.
+  // What happens to events without a definition. Citus adds no column with a constraint in one statement.
+  await sql
+    .raw(`ALTER TABLE workspaces ADD COLUMN unknown_events ${text} NOT NULL DEFAULT 'allow'`)
+    .execute(db)
   await sql
     .raw(`
-      ALTER TABLE workspaces ADD COLUMN unknown_events ${text} NOT NULL DEFAULT 'allow'
+      ALTER TABLE workspaces ADD CONSTRAINT workspaces_unknown_events_check
         CHECK (unknown_events IN ('allow', 'warn', 'reject'))`)
     .execute(db)
   // How often that or a definition was changed; 0: every event passes.

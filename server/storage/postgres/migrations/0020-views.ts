@@ -39,13 +39,15 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
       created_by ${text} NOT NULL REFERENCES people (person_id),
       created_ms bigint NOT NULL,
       expires_ms bigint NOT NULL,
-      PRIMARY KEY (workspace_id, link_id),
-      FOREIGN KEY (workspace_id, view_id) REFERENCES views (workspace_id, view_id)
+      PRIMARY KEY (workspace_id, link_id)
     )`,
   ],
 ]
 
 const others = [
+  // Citus creates no table that refers both to one that is on every node and to one that is distributed.
+  `ALTER TABLE view_links ADD CONSTRAINT view_links_workspace_id_view_id_fkey
+    FOREIGN KEY (workspace_id, view_id) REFERENCES views (workspace_id, view_id)`,
   'CREATE INDEX views_by_person ON views (workspace_id, person_id, journey_id)',
   'CREATE INDEX views_by_journey ON views (workspace_id, journey_id)',
   'CREATE INDEX view_links_by_view ON view_links (workspace_id, view_id)',
