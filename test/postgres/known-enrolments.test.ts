@@ -1,6 +1,6 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { KnownEnrolments } from '../../server/storage/postgres/writer/known-enrolments.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
@@ -10,7 +10,8 @@ import { erase } from '../storage/erase.ts'
 const created = { status: 'created' }
 
 describe('an enrolment that a writer has seen', () => {
-  it('is not looked up again', async () => {
+  // On Citus, where a standby may have replaced a single node, each is looked up.
+  it.skipIf(inject('postgres').nodes.length > 0)('is not looked up again', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     expect(await insert(store, subject)).toMatchObject(created)
