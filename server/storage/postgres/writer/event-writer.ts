@@ -309,6 +309,7 @@ export class EventWriter {
   async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
     if (rows.length === 0) return []
     const events = rows.map(({ event }) => event)
+    // Nothing that was known before counts.
     const rules = await this.#rules(workspace_id, events, now_ms, new KnownEnrolments())
     return rows.filter((row) => {
       row.refusal = rules.refusalOf(row.event, row.isDiscreet)
