@@ -143,10 +143,14 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
   return { faults: [...faults], readsAll, changesEverywhere }
 }
 
-/** Whether an UPDATE sets a column. */
+/** Whether an UPDATE sets a column to anything other than itself. */
 function sets(targetList: ParseValue | undefined, column: string | undefined): boolean {
   const entries = Array.isArray(targetList) ? targetList.filter((entry) => isNode(entry)) : []
-  return entries.some(({ fields }) => fields.resjunk === 'false' && fields.resno === column)
+  return entries.some(({ fields }) => {
+    const { expr, resjunk, resno } = fields
+    const isItself = isNode(expr) && expr.type === 'VAR' && expr.fields.varattno === column
+    return resjunk === 'false' && resno === column && !isItself
+  })
 }
 
 /** Whether each distributed table of a query, apart from one that it inserts into, is compared with one workspace. */

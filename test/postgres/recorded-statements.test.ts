@@ -78,6 +78,11 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
     expect(definitionFaults(statement, EVERYWHERE)).toEqual([fault])
   })
 
+  it('a workspace that is set to itself is accepted', async () => {
+    const statement = 'UPDATE journeys SET workspace_id = workspace_id WHERE 1 = 0'
+    expect((await analyst.analyse(statement))?.faults).toEqual([])
+  })
+
   it.each([
     "ALTER TABLE workspaces ADD CONSTRAINT kinds CHECK (kind IN ('a'))",
     'ALTER TABLE workspaces ADD COLUMN kind text -- CHECK (kind)',
