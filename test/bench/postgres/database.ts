@@ -49,8 +49,7 @@ export async function relationBytes(
   const rows = await runSql(
     databaseUrl,
     `SELECT relname, pg_table_size(oid) AS bytes FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i')
-    ORDER BY bytes DESC`,
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i')`,
   )
   const grown = rows.map(({ relname, bytes }): [string, number] => {
     const name = String(relname)
