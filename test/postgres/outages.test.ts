@@ -192,6 +192,8 @@ describe('a standby', () => {
     const address = addressTo(primary)
     const store = await openStoreForTest({ databaseUrl: address.url })
     await insert(store, subject)
+    const stored = () => runSql(postgresUrl(standby.folder), 'SELECT count(*)::int AS count FROM events')
+    await expect.poll(stored, withPatience).toEqual([{ count: 1 }])
     await standby.end('SIGINT')
     const missing = { ...subject, customer_id: idOf(await initialize(store, subject, 'user-2')) }
     expect(await insert(store, missing)).toMatchObject({ status: 'created' })
@@ -204,8 +206,7 @@ describe('a standby', () => {
     const refused = { status: 'rejected', code: 'customer_not_found' }
     expect(await insert(store, missing)).toMatchObject(refused)
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
-    const stored = 'SELECT count(*)::int AS count FROM events'
-    expect(await runSql(postgresUrl(standby.folder), stored)).toEqual([{ count: 2 }])
+    expect(await stored()).toEqual([{ count: 2 }])
   })
 })
 

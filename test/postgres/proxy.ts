@@ -24,6 +24,11 @@ export type DatabaseProxy = {
    * @returns resolves when the first is cut off, before its client can know
    */
   cutAt(text: string, fate: Fate, times?: number): Promise<void>
+  /**
+   * Holds back the next statement that contains the text, and what follows it on its connection.
+   * @returns resolves when it is held, to a function that lets it through
+   */
+  hold(text: string): Promise<() => void>
   /** Cuts all connections off. */
   cutAll(): void
   /** Keeps all connections open, forwards nothing, and accepts no connection. */
@@ -48,6 +53,7 @@ export async function startProxy(
   let cut = Promise.withResolvers<void>()
   let cuts = 0
   let isFrozen = false
+  let held: { text: string; resolve: (letThrough: () => void) => void } | undefined
 
   const meets = (text: string): Fate | undefined => {
     if (!awaited || awaited.times === 0 || !text.includes(awaited.text)) return undefined
@@ -76,8 +82,16 @@ export async function startProxy(
       endClient()
       upstream.destroy()
     }
-    client.on('data', (chunk) => {
-      const fate = meets(statementsOf(chunk, prepared))
+    client.on('data', async (chunk) => {
+      const statements = statementsOf(chunk, prepared)
+      if (held && statements.includes(held.text)) {
+        const { resolve } = held
+        held = undefined
+        client.pause()
+        await new Promise<void>((letThrough) => resolve(letThrough))
+        client.resume()
+      }
+      const fate = meets(statements)
       if (fate === 'before') return end()
       upstream.write(chunk)
       if (fate === 'after') isCutAtAnswer = true
@@ -111,6 +125,10 @@ export async function startProxy(
       cut = Promise.withResolvers()
       return cut.promise
     },
+    hold: (text) =>
+      new Promise((resolve) => {
+        held = { text, resolve }
+      }),
     cutAll() {
       for (const socket of sockets) socket.destroy()
     },

@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { removals } from '../../server/storage/removals/removals.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { engine } from '../fixtures/engine.ts'
 import { followed } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -21,10 +23,11 @@ import {
   type Subject,
 } from '../fixtures/store.ts'
 
-/** Starts the removal of a customer, like an erasure. */
+/** Starts the removal of a customer. */
 async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {
+  const customer = { workspace_id, customer_id, may_return: false }
   await store.db.transaction().execute(async (db) => {
-    await store.removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: Date.now() })
+    await eraseCustomer(db, store.removals, customer, commandLine(Date.now()))
   })
 }
 
@@ -101,7 +104,7 @@ describe('a customer who is removed from a store', () => {
     }
     await takeOut(store, gone)
     for (const event of [{}, { message_id }]) {
-      expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_not_found' })
+      expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_erased' })
     }
     store.removals.begin()
     await allRemoved(store)

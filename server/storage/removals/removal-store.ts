@@ -4,8 +4,8 @@ import type { Removal } from './removals.ts'
 /** Removes data from a store. What is no longer visible is deleted gradually, behind the writes. */
 export type RemovalStore = {
   /**
-   * Removes a customer, in the caller's transaction: from its commit on it is hidden and nothing is accepted for it.
-   * Its events are deleted gradually.
+   * Removes a customer, in the transaction that records its erasure: from its commit on it is hidden and nothing is
+   * accepted for it. Its events are deleted gradually.
    * @returns the removal_id, and the number of its journeys; undefined if the customer does not exist
    */
   removeCustomer(

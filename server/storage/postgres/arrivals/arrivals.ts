@@ -108,6 +108,11 @@ const IS_ENQUEUED = `
   SELECT 1 AS one FROM event_arrivals WHERE workspace_id = $1 AND arrival = $2
   UNION ALL SELECT 1 FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1`
 
+/** Whether an arrival is in the queue, or was dequeued in the last minutes. */
+export async function isEnqueued(pool: Pool, { workspace, arrival }: ArrivalKey): Promise<boolean> {
+  return (await pool.read(IS_ENQUEUED, [workspace, arrival])).length > 0
+}
+
 /** Longer than anyone tries to find out the outcome of a statement. */
 const TAKEN_MS = 300_000
 

@@ -3,7 +3,7 @@ import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
 import { periodOf } from '../../activity/activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
 import { brokenEventRule, type EventFacts } from '../../events/ingestion-rules.ts'
-import { enqueueOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
+import { enqueueOnce, GroupCounts, insertCounts, isEnqueued } from '../arrivals/arrivals.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
@@ -100,7 +100,8 @@ export class EventWriter {
     for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
     for (const { series, counted } of rows) counts.add(series, counted)
     const ids = rows.map(({ id }) => id)
-    const found = await this.#store({ workspace_id, workspace, now_ms, rows, counts })
+    const { state } = rules
+    const found = await this.#store({ workspace_id, workspace, now_ms, rows, counts, state })
     if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
     for (const [message, event] of found) known.set(message, event)
     const outcomes = outcomesOf(rows, known)
@@ -174,7 +175,7 @@ export class EventWriter {
   }
 
   /** Enqueues counts that are in no statement that stores events. */
-  async #count(row: { workspace: string; now_ms: number; counts: GroupCounts }) {
+  async #count(row: Pick<Group, 'workspace' | 'now_ms' | 'counts'>) {
     const arrival = uuidText(this.#nextId(row.now_ms))
     await insertCounts(this.#options.pool, { ...row, arrival })
   }
@@ -188,7 +189,7 @@ export class EventWriter {
   ) {
     const pairs = new Map<string, NewEvent>()
     for (const event of events) pairs.set(pairOf(event), event)
-    const { statuses, outside } = await this.#references(workspace_id, pairs, enrolments)
+    const { statuses, outside, state } = await this.#references(workspace_id, pairs, enrolments)
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
     const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
       if (event.isTooLarge) return 'event_too_large'
@@ -200,7 +201,7 @@ export class EventWriter {
       broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
     /** For any customer. */
     const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
-    return { journeyOf, refusalOf, refusalOfAnybody }
+    return { journeyOf, refusalOf, refusalOfAnybody, state }
   }
 
   /** Returns the statuses of journeys, and of pairs of journey and customer that are not enrolled why not. */
@@ -252,74 +253,73 @@ export class EventWriter {
    * @param group.counts see `INSERT`
    * @returns the events known before, by message
    */
-  async #store({ workspace_id, workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
+  async #store({ state, ...group }: Group): Promise<Map<string, Known>> {
+    const { workspace_id, workspace, now_ms, rows, counts } = group
     const known = new Map<string, Known>()
     let missing = rows.filter(({ id }) => id !== undefined)
-    if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
+    let lookedUp = state
+    if (missing.length === 0) await this.#count(group)
     for (let round = 1; missing.length > 0; round += 1) {
-      if (round > ROUNDS) throw new Error('a message_id is taken, but no event has it')
-      const arrival = uuidText(this.#nextId(now_ms))
-      const ofArrival = [
-        arrival,
-        periodOf(now_ms, 'minute'),
-        missing[0]?.id,
-        missing.at(-1)?.id,
-        JSON.stringify(counts),
-      ]
-      const series = columnsOfSeries(counts)
-      const rowsNow = missing
-      const run = async (connection: Connection) => {
-        if (!this.#options.isDistributed) {
-          const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rowsNow)]
-          return (await connection.run(INSERT, parameters)).changes
-        }
-        const insertEvents = async (rows: readonly Row[]) =>
-          (await connection.run(INSERT_EVENTS, [workspace, ...series, ...columnsOf(rows)])).changes
-        return await insertInSteps(connection, {
-          workspace,
-          workspace_id,
-          rows: rowsNow,
-          arrival: ofArrival,
-          insertEvents,
-        })
+      if (round > ROUNDS) throw new Error('events were neither stored nor known in any round')
+      const inserted = await this.#insertOnce({ ...group, state: lookedUp, rows: missing })
+      if (inserted !== 'outdated') {
+        counts.clear()
+        for (const row of missing) row.counted = 'created'
+        if (inserted === missing.length) break
+        // For the others, another replica was first, or this one was, on a connection that was lost.
+        const own = await this.#existing(workspace, missing)
+        missing = missing.filter(({ id = '' }) => !own.has(id))
+        for (const row of missing) row.counted = 'duplicate'
+        for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
+        missing = missing.filter(({ message }) => message === null || !known.has(message))
       }
-      const inserted = await enqueueOnce(this.#options.pool, { workspace, arrival }, run)
-      counts.clear()
-      for (const row of missing) row.counted = 'created'
-      if (inserted === missing.length) break
-      // For the others, another replica was first, or this one was, on a connection that was lost.
-      const own = await this.#existing(workspace, missing)
-      missing = missing.filter(({ id = '' }) => !own.has(id))
-      for (const row of missing) row.counted = 'duplicate'
-      for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
-      missing = missing.filter(({ message }) => message === null || !known.has(message))
-      missing = await this.#thoseLeft({ workspace_id, now_ms, rows: missing, counts })
-      for (const row of missing) {
+      if (missing.length === 0) break
+      const events = missing.map(({ event }) => event)
+      // Nothing that was known before counts.
+      const rules = await this.#rules(workspace_id, events, now_ms, new KnownEnrolments())
+      lookedUp = rules.state
+      missing = missing.filter((row) => {
+        row.refusal = rules.refusalOf(row.event, row.isDiscreet)
+        counts.add(row.series, row.counted, -1)
+        row.counted = row.refusal ? 'rejected' : 'created'
+        counts.add(row.series, row.counted)
         // Each statement's identifiers are its own, consecutively.
-        row.id = uuidText(this.#nextId(now_ms))
-      }
+        if (row.refusal) delete row.id
+        else row.id = uuidText(this.#nextId(now_ms))
+        return !row.refusal
+      })
     }
     return known
   }
 
   /**
-   * Returns those rows that may still be stored, among rows that were not stored although nobody has their messages:
-   * the customer or journey of the others was removed.
+   * Runs `INSERT` once.
+   * @returns the number of events inserted; undefined if it was committed without an answer; 'outdated' if it stored
+   *   nothing, not even counts, because what was looked up is no longer so
    */
-  async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
-    if (rows.length === 0) return []
-    const events = rows.map(({ event }) => event)
-    // Nothing that was known before counts.
-    const rules = await this.#rules(workspace_id, events, now_ms, new KnownEnrolments())
-    return rows.filter((row) => {
-      row.refusal = rules.refusalOf(row.event, row.isDiscreet)
-      const counted = row.refusal ? 'created' : 'duplicate'
-      row.counted = row.refusal ? 'rejected' : 'created'
-      counts.add(row.series, counted, -1)
-      counts.add(row.series, row.counted)
-      if (row.refusal) delete row.id
-      return !row.refusal
-    })
+  async #insertOnce(group: Group): Promise<number | undefined | 'outdated'> {
+    const { pool, isDistributed } = this.#options
+    const { workspace_id, workspace, now_ms, rows, counts, state = null } = group
+    const arrival = uuidText(this.#nextId(now_ms))
+    const minute_ms = periodOf(now_ms, 'minute')
+    const ofArrival = [arrival, minute_ms, rows[0]?.id, rows.at(-1)?.id, JSON.stringify(counts)]
+    const series = columnsOfSeries(counts)
+    const journeys = [...new Set(rows.map(({ event }) => event.journey_id))]
+    const customers = [...new Set(rows.map(({ event }) => event.customer_id))]
+    const run = async (connection: Connection) => {
+      if (!isDistributed) {
+        const lookedUp = [state, journeys, textArray(customers)]
+        const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rows), ...lookedUp]
+        return (await connection.run(INSERT, parameters)).changes
+      }
+      const insertEvents = async (rows: readonly Row[]) =>
+        (await connection.run(INSERT_EVENTS, [workspace, ...series, ...columnsOf(rows)])).changes
+      const lookedUp = { workspace_id, journeys, customers }
+      return await insertInSteps(connection, { workspace, lookedUp, rows, arrival: ofArrival, insertEvents })
+    }
+    const inserted = await enqueueOnce(pool, { workspace, arrival }, run)
+    const isOutdated = inserted === 0 && !(await isEnqueued(pool, { workspace, arrival }))
+    return isOutdated ? 'outdated' : inserted
   }
 
   /** Returns the identifiers of the rows that are stored under their own identifiers. */
@@ -376,6 +376,8 @@ type Group = {
   now_ms: number
   rows: readonly Row[]
   counts: GroupCounts
+  /** The state in which references were looked up, see `KnownEnrolments`. */
+  state: string | undefined
 }
 
 /**
@@ -396,7 +398,7 @@ function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): Ev
   })
 }
 
-/** Maximum attempts: an event may be removed while its message is looked up; one retry is usually enough. */
+/** Maximum attempts: an event, a customer or a journey may be removed during each; one retry is usually enough. */
 const ROUNDS = 5
 
 function knownOf(head: Head, custom_variables: string | undefined): Known {
@@ -460,6 +462,9 @@ type Reference = {
 const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
+/** When the server was started, as a text. */
+const STARTED = 'extract(epoch FROM pg_postmaster_start_time())::text'
+
 /**
  * Reads the journeys, the pairs of journey and customer without an enrolment, which hardly any is, and the state of the
  * workspace's erasures (see `KnownEnrolments`). Each pair is looked up by the key, whatever the planner assumes about
@@ -470,8 +475,7 @@ const REFERENCES = `
     NULL::boolean AS is_erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
-  SELECT erasures || ' ' || extract(epoch FROM pg_postmaster_start_time()), NULL, NULL, NULL, NULL, NULL
-  FROM workspaces WHERE workspace_id = $1
+  SELECT erasures || ' ' || ${STARTED}, NULL, NULL, NULL, NULL, NULL FROM workspaces WHERE workspace_id = $1
   UNION ALL
   SELECT NULL, NULL, NULL, pair::int, EXISTS (
     SELECT 1 FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
@@ -495,28 +499,38 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 }
 
 /**
- * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
- * Messages are inserted in order, so that two replicas never deadlock. An event is inserted if its message was, and one
- * without a message if the arrival was: if the same statement still runs on a connection that was lost, this waits for it,
- * and then finds its messages and its arrival. So no event is inserted twice, and PostgreSQL need not look for each one
- * first, as it does for `ON CONFLICT`.
+ * Whether what was looked up is still so: the same server answers, no customer of the group was erased since, and no journey
+ * was removed, alone or with its workspace. Removals wait for statements that began before them. Erasures are found by their
+ * numbers, of which hardly any is new, so their customers are hidden from the planner.
+ */
+const IS_CURRENT = `
+  split_part($19, ' ', 2) = ${STARTED} AND NOT EXISTS (
+    SELECT 1 FROM erasures WHERE erasures.workspace_id = $2 AND number > split_part($19, ' ', 1)::bigint
+      AND erasures.customer_id || '' = ANY($21::text[])
+  ) AND cardinality($20::text[]) = (
+    SELECT count(*) FROM journeys
+    WHERE journeys.workspace_id = $2 AND journeys.journey_id = ANY($20::text[]) AND removed_ms IS NULL
+  )`
+
+/**
+ * Stores the events, or nothing at all if what was looked up is no longer so. Messages are inserted in order, so that two
+ * replicas never deadlock. An event is inserted if its message was, and one without a message if the arrival was: if the
+ * same statement still runs on a connection that was lost, this waits for it, and then finds its messages and its arrival.
+ * So no event is inserted twice, and PostgreSQL need not look for each one first, as it does for `ON CONFLICT`.
  *
  * Counts are optimistic: `counts` are written as if the messages of the events to store were new, and corrected by
  * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
- * statement counts an event as a duplicate if its message is known, even with other content, and otherwise as created,
- * even if it stores nothing because of a removal. An event with another outcome is reverted and counted again, in the next
- * arrival.
+ * statement counts an event as a duplicate if its message is known, even with other content, and otherwise as created. An
+ * event with another outcome is reverted and counted again, in the next arrival.
  */
 const INSERT = `
-  WITH batch AS MATERIALIZED (
+  WITH looked_up AS MATERIALIZED (SELECT ${IS_CURRENT} AS is_current), batch AS MATERIALIZED (
     SELECT * FROM (
       SELECT *, ($8::uuid[])[series] AS journey_id, ($9::text[])[series] AS event_id, ($10::uuid[])[series] AS key_id
       FROM unnest($11::uuid[], $12::int[], $13::uuid[], $14::uuid[], $15::text[], $16::bigint[], $17::bool[], $18::text[])
         AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
     ) AS rows
-    WHERE customer_id NOT IN (${beingRemoved('customer', '$2')})
-      AND journey_id NOT IN (${beingRemoved('journey', '$2')})
-      AND NOT EXISTS (SELECT 1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NOT NULL)
+    WHERE (SELECT is_current FROM looked_up)
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
@@ -527,7 +541,7 @@ const INSERT = `
       SELECT json_agg(series - 1)::text FROM batch
       WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
     )
-    FROM (SELECT ${DURABLE}) AS durable
+    FROM (SELECT ${DURABLE}) AS durable, looked_up WHERE is_current
     ON CONFLICT DO NOTHING RETURNING 1 AS one
   )
   INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,

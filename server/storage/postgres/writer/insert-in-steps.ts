@@ -1,6 +1,6 @@
 import { uuidArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
-import { digitsOf, uuidOf } from '../connection/uuids.ts'
+import { digitsOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 
 /** What a step needs of an event. */
@@ -8,12 +8,12 @@ type StepRow = {
   id?: string
   message: string | null
   series: number
-  event: { journey_id: string; customer_id: string }
 }
 
 export type Steps<Row extends StepRow> = {
   workspace: string
-  workspace_id: string
+  /** What was looked up: nothing of it may have been removed. */
+  lookedUp: { workspace_id: string; journeys: readonly string[]; customers: readonly string[] }
   rows: readonly Row[]
   /** The columns of `event_arrivals` from `arrival` to `counts`. */
   arrival: readonly unknown[]
@@ -25,17 +25,19 @@ export type Steps<Row extends StepRow> = {
  * Stores a group on Citus, with the outcome of `INSERT` of the event writer, but in a transaction of several statements.
  * What one part of a statement finds for another, Citus sends to every node: while one is down, no workspace could store
  * anything. Each of these statements is sent to the node of one shard.
- * @returns the number of events inserted
+ * @returns the number of events inserted; 0 also if something was removed, and then nothing else is stored either
  */
 export async function insertInSteps<Row extends StepRow>(
   connection: Connection,
-  { workspace, workspace_id, rows, arrival, insertEvents }: Steps<Row>,
+  { workspace, lookedUp, rows, arrival, insertEvents }: Steps<Row>,
 ): Promise<number> {
   await connection.run(`BEGIN; SELECT ${DURABLE}`)
   try {
-    const isRemoved = await removedOf(connection, workspace_id)
-    const batch = rows.filter(({ event }) => !isRemoved(event))
-    const withMessage = batch.filter(({ message }) => message !== null)
+    if (!(await isCurrent(connection, lookedUp))) {
+      await connection.run('ROLLBACK')
+      return 0
+    }
+    const withMessage = rows.filter(({ message }) => message !== null)
     // In order, so that two replicas never deadlock.
     const ascending = withMessage.toSorted((a, b) => ((a.message ?? '') < (b.message ?? '') ? -1 : 1))
     const taken = new Set<string>()
@@ -48,9 +50,9 @@ export async function insertInSteps<Row extends StepRow>(
       for (const { event_id } of inserted.rows) taken.add(digitsOf(event_id))
     }
     const isNew = ({ message, id = '' }: Row) => message === null || taken.has(id)
-    const known = batch.filter((row) => !isNew(row)).map(({ series }) => series)
+    const known = rows.filter((row) => !isNew(row)).map(({ series }) => series)
     await connection.run(ARRIVAL, [workspace, ...arrival, known.length > 0 ? JSON.stringify(known) : null])
-    const fresh = batch.filter(isNew)
+    const fresh = rows.filter(isNew)
     const stored = fresh.length > 0 ? await insertEvents(fresh) : 0
     await connection.run('COMMIT')
     return stored
@@ -60,21 +62,21 @@ export async function insertInSteps<Row extends StepRow>(
   }
 }
 
-/** Returns whether the customer, the journey or the workspace of an event was removed. */
-async function removedOf(connection: Connection, workspace_id: string) {
-  const { rows: workspaces } = await connection.run(REMOVED_WORKSPACE, [workspace_id])
-  const { rows } = await connection.run<{ kind: string; subject_id: string }>(REMOVALS, [workspace_id])
-  const removed = new Set(rows.map(({ kind, subject_id }) => `${kind} ${uuidOf(subject_id)}`))
-  return ({ journey_id, customer_id }: StepRow['event']) =>
-    workspaces.length > 0 ||
-    (removed.size > 0 &&
-      (removed.has(`customer ${uuidOf(customer_id)}`) || removed.has(`journey ${uuidOf(journey_id)}`)))
+/** See `IS_CURRENT` of the event writer. */
+async function isCurrent(
+  connection: Connection,
+  { workspace_id, journeys, customers }: Steps<StepRow>['lookedUp'],
+): Promise<boolean> {
+  const { rows: kept } = await connection.run(JOURNEYS, [workspace_id, journeys])
+  const { rows: erased } = await connection.run(ERASED, [workspace_id, customers])
+  return kept.length === journeys.length && erased.length === 0
 }
 
-const REMOVED_WORKSPACE = 'SELECT 1 AS one FROM workspaces WHERE workspace_id = $1 AND removed_ms IS NOT NULL'
+const JOURNEYS = `
+  SELECT journey_id FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL`
 
-const REMOVALS = `SELECT kind, subject_id FROM removals
-  WHERE workspace_id = $1 AND kind IN ('customer', 'journey') AND before_ms IS NULL`
+const ERASED =
+  'SELECT 1 AS one FROM erasures WHERE workspace_id = $1 AND customer_id = ANY($2::text[]) LIMIT 1'
 
 const MESSAGES = `
   INSERT INTO event_messages (workspace_id, message, event_id)

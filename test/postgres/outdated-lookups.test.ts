@@ -1,0 +1,89 @@
+// engines: postgres (SQLite looks up and stores in one transaction)
+
+import { randomUUID } from 'node:crypto'
+import { expect, inject, it } from 'vitest'
+import { removals } from '../../server/storage/removals/removals.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import {
+  countedActivity,
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+  type Subject,
+} from '../fixtures/store.ts'
+import { erase } from '../storage/erase.ts'
+import { startProxy } from './proxy.ts'
+
+/** A server that can be stopped between looking up references and storing, and another one. */
+async function twoServers() {
+  const databaseUrl = await newDatabase()
+  const proxy = await startProxy(databaseUrl)
+  const stopped = await openStoreForTest({ databaseUrl: proxy.url })
+  const other = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(other)
+  return { databaseUrl, proxy, stopped, other, subject }
+}
+
+async function removeJourney(store: Store, { workspace_id, journey_id }: Subject) {
+  const journey = { workspace_id, journey_id, begun_ms: Date.now() }
+  await store.db.transaction().execute((db) => store.removals.removeJourney(db, journey))
+  store.removals.begin()
+  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+}
+
+async function counted(store: Store, { workspace_id }: Subject) {
+  const span = { by: 'hour', from_ms: Date.now() - 3_600_000, to_ms: Date.now() } as const
+  return (await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))).total
+}
+
+// The proxy knows only unix sockets with the default port.
+const itHere = it.skipIf(inject('postgres').nodes.length > 0)
+
+itHere.each([
+  { what: 'customer', remove: erase, code: 'customer_erased', message_id: 'a text' },
+  { what: 'customer', remove: erase, code: 'customer_erased', message_id: null },
+  { what: 'journey', remove: removeJourney, code: 'journey_not_found', message_id: 'a text' },
+  { what: 'journey', remove: removeJourney, code: 'journey_not_found', message_id: null },
+])(
+  'stores nothing of a $what that was removed by another server after it was looked up: message_id $message_id',
+  async ({ remove, code, message_id }) => {
+    const { databaseUrl, proxy, stopped, other, subject } = await twoServers()
+    const held = proxy.hold('INTO event_messages')
+    const outcome = insert(stopped, subject, { message_id })
+    const letThrough = await held
+    await remove(other, subject)
+    letThrough()
+    expect(await outcome).toEqual({ status: 'rejected', code })
+    for (const table of ['events', 'event_messages']) {
+      expect(await runSql(databaseUrl, `SELECT * FROM ${table}`)).toEqual([])
+    }
+    expect(await counted(stopped, subject)).toEqual({ created: 0, duplicate: 0, rejected: 1 })
+  },
+)
+
+itHere('stores the events of the others', async () => {
+  const { proxy, stopped, other, subject } = await twoServers()
+  const kept = { ...subject, customer_id: idOf(await initialize(other, subject, 'user-2')) }
+  const known = { message_id: randomUUID() }
+  const { id } = (await insert(other, kept, known)) as { id: string }
+  const held = proxy.hold('INTO event_messages')
+  const events = [newEvent(subject), newEvent(kept), newEvent(kept, known), newEvent(kept)]
+  const outcomes = stopped.events.insertEvents(subject.workspace_id, events)
+  const letThrough = await held
+  await erase(other, subject)
+  letThrough()
+  expect(await outcomes).toMatchObject([
+    { status: 'rejected', code: 'customer_erased' },
+    { status: 'created' },
+    { status: 'duplicate', id },
+    { status: 'created' },
+  ])
+  expect(await counted(stopped, subject)).toEqual({ created: 3, duplicate: 1, rejected: 1 })
+})
