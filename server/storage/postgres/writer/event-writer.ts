@@ -1,19 +1,18 @@
-import { type EventContent, isInFuture, isSameContent } from '../../../domain/event-content.ts'
+import { type EventContent, isSameContent } from '../../../domain/event-content.ts'
 import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
 import { periodOf } from '../../activity/activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
-import { brokenEventRule, type EventFacts } from '../../events/ingestion-rules.ts'
 import { enqueueOnce, GroupCounts, insertCounts, isEnqueued } from '../arrivals/arrivals.ts'
-import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../connection/binary-arrays.ts'
+import { textArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
-import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from '../connection/uuids.ts'
+import { digitsOf, idOf, messageUuid, msOf, uuidOf, uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
-import { JOURNEY_STATUS } from './customer-writer.ts'
 import { insertInSteps } from './insert-in-steps.ts'
-import { KnownEnrolments } from './known-enrolments.ts'
+import { columnsOf, columnsOfSeries, INSERT, INSERT_EVENTS } from './insert-statement.ts'
+import { References } from './references.ts'
 
 type EventWriterOptions = {
   pool: Pool
@@ -57,13 +56,14 @@ type Head = StoredEvent & { message: string; variables_bytes: number | null }
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
-  readonly #enrolments = new KnownEnrolments()
+  readonly #references: References
   /** Contains the number of this process among writers, once it has one. */
   #nextId = ascendingIds()
   #entered: Promise<void> | undefined
 
   constructor(options: EventWriterOptions) {
     this.#options = options
+    this.#references = new References(options)
   }
 
   /**
@@ -75,7 +75,7 @@ export class EventWriter {
    */
   async insert(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
     const now_ms = this.#options.now()
-    const rules = await this.#rules(
+    const rules = await this.#references.rules(
       workspace_id,
       sent.flatMap(({ events }) => events),
       now_ms,
@@ -117,7 +117,7 @@ export class EventWriter {
   async check(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
     const now_ms = this.#options.now()
     const all = sent.flatMap(({ events }) => events)
-    const rules = await this.#rules(workspace_id, all, now_ms)
+    const rules = await this.#references.rules(workspace_id, all, now_ms)
     const checked = sent.map(({ events, isDiscreet }) =>
       events.map((event): Row => {
         const refusal = isDiscreet ? rules.refusalOfAnybody(event) : rules.refusalOf(event, isDiscreet)
@@ -180,74 +180,6 @@ export class EventWriter {
     await insertCounts(this.#options.pool, { ...row, arrival })
   }
 
-  /** Returns functions that apply the rules for journeys, enrolments and times. */
-  async #rules(
-    workspace_id: string,
-    events: readonly NewEvent[],
-    now_ms: number,
-    enrolments = this.#enrolments,
-  ) {
-    const pairs = new Map<string, NewEvent>()
-    for (const event of events) pairs.set(pairOf(event), event)
-    const { statuses, outside, state } = await this.#references(workspace_id, pairs, enrolments)
-    const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
-    const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
-      if (event.isTooLarge) return 'event_too_large'
-      const journeyStatus = statuses.get(event.journey_id)
-      const { breaks } = event
-      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), breaks, ...facts })
-    }
-    const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
-      broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
-    /** For any customer. */
-    const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
-    return { journeyOf, refusalOf, refusalOfAnybody, state }
-  }
-
-  /** Returns the statuses of journeys, and of pairs of journey and customer that are not enrolled why not. */
-  async #references(workspace_id: string, pairs: ReadonlyMap<string, NewEvent>, enrolments: KnownEnrolments) {
-    // The standby of a node of Citus may be promoted without notice.
-    if (this.#options.isDistributed) return await this.#lookUp(workspace_id, pairs, [...pairs])
-    const state = enrolments.stateOf(workspace_id)
-    let asked = [...pairs].filter(([pair]) => !enrolments.has(workspace_id, pair))
-    let found = await this.#lookUp(workspace_id, pairs, asked)
-    if (asked.length < pairs.size && found.state !== state) {
-      asked = [...pairs]
-      found = await this.#lookUp(workspace_id, pairs, asked)
-    }
-    const { outside } = found
-    const enrolled = asked.flatMap(([pair]) => (outside.has(pair) ? [] : pair))
-    if (found.state !== undefined) enrolments.add(workspace_id, found.state, enrolled)
-    return found
-  }
-
-  /** @param asked the pairs that are looked up */
-  async #lookUp(
-    workspace_id: string,
-    pairs: ReadonlyMap<string, NewEvent>,
-    asked: readonly (readonly [pair: string, event: NewEvent])[],
-  ) {
-    const journeyIds = new Set([...pairs.values()].map(({ journey_id }) => journey_id))
-    const rows = await this.#options.pool.read<Reference>(REFERENCES, [
-      workspace_id,
-      [...journeyIds],
-      textArray(asked.map(([, { journey_id }]) => journey_id)),
-      textArray(asked.map(([, { customer_id }]) => customer_id)),
-    ])
-    let state: string | undefined
-    const statuses = new Map<string, string>()
-    const outside = new Map<string, EventFacts['customer']>()
-    for (const row of rows) {
-      if (row.state !== null) state = row.state
-      if (row.journey_id !== null && row.status !== null) statuses.set(row.journey_id, row.status)
-      const [pair] = (row.pair !== null && asked[row.pair - 1]) || []
-      if (pair === undefined) continue
-      const missing = row.is_erased ? 'customer_erased' : 'customer_not_found'
-      outside.set(pair, row.customer_exists ? 'customer_not_in_journey' : missing)
-    }
-    return { state, statuses, outside }
-  }
-
   /**
    * Stores the rows that have an identifier, and the counts of all.
    * @param group.counts see `INSERT`
@@ -274,12 +206,13 @@ export class EventWriter {
         missing = missing.filter(({ message }) => message === null || !known.has(message))
       }
       if (missing.length === 0) break
-      const events = missing.map(({ event }) => event)
-      // Nothing that was known before counts.
-      const rules = await this.#rules(workspace_id, events, now_ms, new KnownEnrolments())
+      // With those that were to be duplicates of them.
+      const open = [...missing, ...rows.filter(({ id, refusal }) => id === undefined && !refusal)]
+      const events = open.map(({ event }) => event)
+      const rules = await this.#references.rules(workspace_id, events, now_ms, { isNew: true })
       lookedUp = rules.state
+      for (const row of open) row.refusal = rules.refusalOf(row.event, row.isDiscreet)
       missing = missing.filter((row) => {
-        row.refusal = rules.refusalOf(row.event, row.isDiscreet)
         counts.add(row.series, row.counted, -1)
         row.counted = row.refusal ? 'rejected' : 'created'
         counts.add(row.series, row.counted)
@@ -417,77 +350,9 @@ function rejected(code: EventRejection): EventOutcome {
   return { status: 'rejected', code }
 }
 
-/** Identifiers may contain any characters except NUL. */
-function pairOf({ journey_id, customer_id }: NewEvent): string {
-  return `${journey_id}\0${customer_id}`
-}
-
-/** Returns what the rows of a series have in common, as parameters of `INSERT`. */
-function columnsOfSeries(counts: GroupCounts) {
-  const series = counts.series()
-  return [
-    // Nothing is stored without a journey.
-    series.map(({ journey_id }) => (journey_id === '' ? null : uuidOf(journey_id))),
-    series.map(({ event_id }) => event_id),
-    series.map(({ key_id }) => (key_id === '' ? null : uuidOf(key_id))),
-  ]
-}
-
-/** Returns the other columns. */
-function columnsOf(rows: readonly Row[]) {
-  const isText = ({ event: { message_id } }: Row) => message_id !== null && !isUuid(message_id)
-  return [
-    uuidArray(rows.map(({ id = '' }) => id)),
-    // Arrays start at 1 in PostgreSQL.
-    integerArray(rows.map(({ series }) => series + 1)),
-    uuidArray(rows.map(({ event }) => uuidOf(event.customer_id))),
-    uuidArray(rows.map(({ message }) => message)),
-    textArray(rows.map((row) => (isText(row) ? row.event.message_id : null))),
-    bigintArray(rows.map(({ event, id = '' }) => event.occurred_ms ?? msOf(id))),
-    booleanArray(rows.map(({ event }) => event.occurred_ms !== null)),
-    textArray(rows.map(({ event }) => event.custom_variables)),
-  ]
-}
-
-type Reference = {
-  state: string | null
-  journey_id: string | null
-  status: string | null
-  pair: number | null
-  customer_exists: boolean | null
-  is_erased: boolean | null
-}
-
 /** Takes a number for this process as a writer. */
 const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
-
-/** When the server was started, as a text. */
-const STARTED = 'extract(epoch FROM pg_postmaster_start_time())::text'
-
-/**
- * Reads the journeys, the pairs of journey and customer without an enrolment, which hardly any is, and the state of the
- * workspace's erasures (see `KnownEnrolments`). Each pair is looked up by the key, whatever the planner assumes about
- * their number.
- */
-const REFERENCES = `
-  SELECT NULL AS state, journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
-    NULL::boolean AS is_erased
-  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
-  UNION ALL
-  SELECT erasures || ' ' || ${STARTED}, NULL, NULL, NULL, NULL, NULL FROM workspaces WHERE workspace_id = $1
-  UNION ALL
-  SELECT NULL, NULL, NULL, pair::int, EXISTS (
-    SELECT 1 FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
-  ), EXISTS (
-    SELECT 1 FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
-  )
-  FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS pairs (journey_id, customer_id, pair)
-  WHERE (
-    SELECT true FROM enrolments
-    WHERE workspace_id = $1 AND enrolments.journey_id = pairs.journey_id
-      AND enrolments.customer_id = pairs.customer_id
-  ) IS NULL`
 
 /**
  * The removed customers or journeys whose events are still being deleted: mostly none.
@@ -497,70 +362,6 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
   return `SELECT (place::json ->> '${kind}')::uuid FROM removals
     WHERE removals.workspace_id = ${workspace} AND kind = '${kind}' AND before_ms IS NULL`
 }
-
-/**
- * Whether what was looked up is still so: the same server answers, no customer of the group was erased since, and no journey
- * was removed, alone or with its workspace. Removals wait for statements that began before them. Erasures are found by their
- * numbers, of which hardly any is new, so their customers are hidden from the planner.
- */
-const IS_CURRENT = `
-  split_part($19, ' ', 2) = ${STARTED} AND NOT EXISTS (
-    SELECT 1 FROM erasures WHERE erasures.workspace_id = $2 AND number > split_part($19, ' ', 1)::bigint
-      AND erasures.customer_id || '' = ANY($21::text[])
-  ) AND cardinality($20::text[]) = (
-    SELECT count(*) FROM journeys
-    WHERE journeys.workspace_id = $2 AND journeys.journey_id = ANY($20::text[]) AND removed_ms IS NULL
-  )`
-
-/**
- * Stores the events, or nothing at all if what was looked up is no longer so. Messages are inserted in order, so that two
- * replicas never deadlock. An event is inserted if its message was, and one without a message if the arrival was: if the
- * same statement still runs on a connection that was lost, this waits for it, and then finds its messages and its arrival.
- * So no event is inserted twice, and PostgreSQL need not look for each one first, as it does for `ON CONFLICT`.
- *
- * Counts are optimistic: `counts` are written as if the messages of the events to store were new, and corrected by
- * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
- * statement counts an event as a duplicate if its message is known, even with other content, and otherwise as created. An
- * event with another outcome is reverted and counted again, in the next arrival.
- */
-const INSERT = `
-  WITH looked_up AS MATERIALIZED (SELECT ${IS_CURRENT} AS is_current), batch AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, ($8::uuid[])[series] AS journey_id, ($9::text[])[series] AS event_id, ($10::uuid[])[series] AS key_id
-      FROM unnest($11::uuid[], $12::int[], $13::uuid[], $14::uuid[], $15::text[], $16::bigint[], $17::bool[], $18::text[])
-        AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
-    ) AS rows
-    WHERE (SELECT is_current FROM looked_up)
-  ), taken AS (
-    INSERT INTO event_messages (workspace_id, message, event_id)
-    SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
-    ON CONFLICT DO NOTHING RETURNING event_id
-  ), arrived AS (
-    INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts, taken)
-    SELECT $1, $3, $4, $5, $6, $7, (
-      SELECT json_agg(series - 1)::text FROM batch
-      WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
-    )
-    FROM (SELECT ${DURABLE}) AS durable, looked_up WHERE is_current
-    ON CONFLICT DO NOTHING RETURNING 1 AS one
-  )
-  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
-    custom_variables, key_id)
-  SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
-    message_text, custom_variables, key_id
-  FROM batch
-  WHERE id IN (SELECT event_id FROM taken) OR (message IS NULL AND EXISTS (SELECT one FROM arrived))
-  ORDER BY id`
-
-/** The last part of it by itself, for rows of which all are new. */
-const INSERT_EVENTS = `
-  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
-    custom_variables, key_id)
-  SELECT at_ms, id, $1, ($2::uuid[])[series], customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated,
-    ($3::text[])[series], message_text, custom_variables, ($4::uuid[])[series]
-  FROM unnest($5::uuid[], $6::int[], $7::uuid[], $8::uuid[], $9::text[], $10::bigint[], $11::bool[], $12::text[])
-    AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
-  ORDER BY id ON CONFLICT DO NOTHING`
 
 const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
