@@ -37,7 +37,7 @@ export type DatabaseProxy = {
 }
 
 /**
- * Starts a proxy to a server on a unix socket. It stops with the test.
+ * Starts a proxy to a server, on a unix socket. It stops with the test.
  * @param isPooler whether it reports another process to clients than the server's, as poolers do
  * @param isForeign whether errors come in another language, as with the server's `lc_messages`
  */
@@ -46,7 +46,12 @@ export async function startProxy(
   { isPooler = false, isForeign = false } = {},
 ): Promise<DatabaseProxy> {
   const target = new URL(url)
-  const server = join(target.searchParams.get('host') ?? '', '.s.PGSQL.5432')
+  const socket = `.s.PGSQL.${target.port || 5432}`
+  const socketFolder = target.searchParams.get('host')
+  const connectToServer = () =>
+    socketFolder === null
+      ? connect(Number(target.port || 5432), target.hostname)
+      : connect(join(socketFolder, socket))
   const folder = temporaryFolder()
   const sockets = new Set<Socket>()
   let awaited: { text: string; fate: Fate; times: number } | undefined
@@ -62,7 +67,7 @@ export async function startProxy(
     return awaited.fate
   }
   const proxy: Server = createServer((client) => {
-    const upstream = connect(server)
+    const upstream = connectToServer()
     const prepared = new Map<string, string>()
     const translate = isForeign ? translator() : (chunk: Buffer) => chunk
     let isCutAtAnswer = false
@@ -110,7 +115,7 @@ export async function startProxy(
     })
     upstream.on('close', () => client.destroy())
   })
-  proxy.listen(join(folder, '.s.PGSQL.5432'))
+  proxy.listen(join(folder, socket))
   await once(proxy, 'listening')
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()

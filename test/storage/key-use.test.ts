@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
-import { engine } from '../fixtures/engine.ts'
+import { engine, isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { connectTo, holdWrites } from '../fixtures/store.ts'
 
@@ -48,7 +48,7 @@ async function use(
   expect((await client.createEvent({ body: event })).response.status).toBe(201)
 }
 
-describe('the last use of a key', () => {
+describe.skipIf(isDistributed)('the last use of a key', () => {
   it('is written once for any number of concurrent first requests', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     now += MINUTE_MS
