@@ -4,6 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { followedCustomers } from '../fixtures/following.ts'
@@ -21,6 +24,7 @@ import {
   readingIn,
   type Store,
 } from '../fixtures/store.ts'
+import { completed } from '../storage/erase.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 
 /** Found in the statement that stores events, and in the one for customers. */
@@ -154,10 +158,10 @@ describe('a connection that dies under a write', () => {
     proxy.cutAt(EVENTS, 'during')
     const events = [newEvent(subject, { message_id: 'waits' }), newEvent(subject)]
     const outcomes = store.events.insertEvents(subject.workspace_id, events)
-    // The lost statement, and the one that finds out its outcome.
+    // The lost statement, and the one that finds out its outcome, by what they begin with: PostgreSQL tells no more of them.
     // A follower of the store may wait for the latter.
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
-      AND query LIKE '%${EVENTS}%'`
+      AND query LIKE '%WITH looked_up%'`
     await vi.waitUntil(async () => (await runSql(url, waiting)).length === 2, withPatience)
     await other.query('COMMIT')
     expect(await outcomes).toMatchObject([{ status: 'created' }, { status: 'created' }])
@@ -167,6 +171,38 @@ describe('a connection that dies under a write', () => {
     const span = { by: 'day', from_ms: Date.now() - PERIOD_MS.day, to_ms: Date.now() + 1 } as const
     const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
     expect(total).toEqual({ created: 2, duplicate: 1, rejected: 0 })
+  })
+
+  it('is an outage if a customer was erased and the lost statement may still store something', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const kept = { ...subject, customer_id: idOf(await initialize(store, subject, 'user-2')) }
+    const message_id = randomUUID()
+    const other = await session(url)
+    const taken = [uuidOf(workspace_id), message_id, randomUUID()]
+    await other.query('INSERT INTO event_messages VALUES ($1, $2, $3)', taken)
+    const cut = proxy.cutAt(EVENTS, 'during')
+    const events = [newEvent(subject, { message_id }), newEvent(kept)]
+    const refused = expect(store.events.insertEvents(workspace_id, events)).rejects.toMatchObject({
+      reason: 'storage_unavailable',
+    })
+    await cut
+    const letThrough = await proxy.hold(EVENTS)
+    const second = await openStoreForTest({ databaseUrl: url })
+    await second.db.transaction().execute(async (db) => {
+      const customer = { workspace_id, customer_id: subject.customer_id, may_return: false }
+      await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
+    })
+    second.removals.begin()
+    letThrough()
+    await refused
+    await other.query('ROLLBACK')
+    // The lost statement stores both; nothing else does, and the erasure waits for it.
+    await completed(second, subject)
+    const customers = await runSql(url, `SELECT replace(customer_id::text, '-', '') AS customer FROM events`)
+    expect(customers).toEqual([{ customer: uuidOf(kept.customer_id) }])
+    expect(await runSql(url, 'SELECT * FROM event_messages')).toEqual([])
   })
 
   it('during a transaction is reported as an outage, and caches of what it may have changed are dropped', async () => {

@@ -47,7 +47,13 @@ export class GroupCounts {
   }
 
   get isNothing(): boolean {
-    return this.#counts.every(({ created, duplicate, rejected }) => !created && !duplicate && !rejected)
+    return !this.#counts.some(isSomething)
+  }
+
+  seriesOf(number: number): Series {
+    const counts = this.#counts[number]
+    if (!counts) throw new Error(`no series has the number ${number}`)
+    return counts
   }
 
   /** In the order of their numbers. */
@@ -60,6 +66,10 @@ export class GroupCounts {
   }
 }
 
+function isSomething({ created, duplicate, rejected }: ActivityCounts): boolean {
+  return created !== 0 || duplicate !== 0 || rejected !== 0
+}
+
 /** The key of an arrival. */
 type ArrivalKey = { workspace: string; arrival: string }
 
@@ -67,16 +77,17 @@ type ArrivalKey = { workspace: string; arrival: string }
  * Runs a statement that enqueues an arrival exactly once, until its outcome is known. The arrival has an identifier. If
  * the connection is lost during a statement that was committed, the arrival may have been dequeued before the statement
  * is repeated, which would enqueue it a second time; and what it has stored may have been removed.
+ * @param run gets whether an earlier run may have been committed, or be running still
  * @returns undefined if the statement was committed without an answer
  * @throws {ConnectionLost} like `untilKnown`
  */
 export async function enqueueOnce<Result>(
   pool: Pool,
   { workspace, arrival }: ArrivalKey,
-  run: (connection: Connection) => Promise<Result>,
+  run: (connection: Connection, mayBeDone: boolean) => Promise<Result>,
 ): Promise<Result | undefined> {
   return await untilKnown(pool, async (connection, mayBeDone) => {
-    if (!mayBeDone) return await run(connection)
+    if (!mayBeDone) return await run(connection, false)
     // If this connection is lost too, it must not block the next attempt until that gives up.
     await connection.run(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
     try {
@@ -86,7 +97,7 @@ export async function enqueueOnce<Result>(
         workspace,
       ])
       const { rows } = await connection.run(IS_ENQUEUED, [workspace, arrival])
-      const result = rows.length > 0 ? undefined : await run(connection)
+      const result = rows.length > 0 ? undefined : await run(connection, true)
       await connection.run('COMMIT')
       return result
     } catch (error) {
@@ -107,11 +118,6 @@ const FOLLOW = `
 const IS_ENQUEUED = `
   SELECT 1 AS one FROM event_arrivals WHERE workspace_id = $1 AND arrival = $2
   UNION ALL SELECT 1 FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1`
-
-/** Whether an arrival is in the queue, or was dequeued in the last minutes. */
-export async function isEnqueued(pool: Pool, { workspace, arrival }: ArrivalKey): Promise<boolean> {
-  return (await pool.read(IS_ENQUEUED, [workspace, arrival])).length > 0
-}
 
 /** Longer than anyone tries to find out the outcome of a statement. */
 const TAKEN_MS = 300_000
@@ -138,19 +144,21 @@ const TAKE = `
   INSERT INTO event_arrivals_taken (workspace_id, taken_ms, first_arrival, arrivals)
   VALUES ($1, $3, ($2::uuid[])[1], $2::uuid[])`
 
-/** Enqueues counts without events. */
+/** Enqueues counts without events. Those of a removed workspace are forgotten. */
 export async function insertCounts(
   pool: Pool,
   row: ArrivalKey & { now_ms: number; counts: GroupCounts },
 ): Promise<void> {
   const { workspace, arrival, now_ms, counts } = row
-  const parameters = [workspace, arrival, periodOf(now_ms, 'minute'), JSON.stringify(counts)]
+  const minute_ms = periodOf(now_ms, 'minute')
+  const parameters = [workspace, arrival, minute_ms, JSON.stringify(counts), idOf('wsp', workspace)]
   await enqueueOnce(pool, row, (connection) => connection.run(INSERT_COUNTS, parameters))
 }
 
 const INSERT_COUNTS = `
   INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, counts)
-  SELECT $1, $2, $3, $4 FROM (SELECT ${DURABLE}) AS durable
+  SELECT $1, $2, $3, $4 FROM workspaces, (SELECT ${DURABLE}) AS durable
+  WHERE workspaces.workspace_id = $5 AND removed_ms IS NULL
   ON CONFLICT DO NOTHING`
 
 /** Sums up the counts of arrivals by minute and series, corrected by `taken` (see `INSERT` of the event writer). */
@@ -174,7 +182,8 @@ export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts'
       else minute.set(key, count)
     }
   }
-  return new Map([...minutes].map(([minute_ms, sums]) => [minute_ms, [...sums.values()]]))
+  // What was counted and taken back must not bring back the name of a removed journey.
+  return new Map([...minutes].map(([minute_ms, sums]) => [minute_ms, [...sums.values()].filter(isSomething)]))
 }
 
 /** A series with its number in a block. */

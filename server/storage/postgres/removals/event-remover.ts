@@ -22,11 +22,8 @@ type RemovalProgress = {
   since_ms?: number
   /** The last event scanned, if events are walked. */
   after?: string
-  /**
-   * When the removal was first visible, by the clock of the database: a write that started earlier may not have seen
-   * it.
-   */
-  seen_ms?: number
+  /** The transactions that may be writes which did not see the removal. */
+  blind?: string[]
 }
 
 /** An event, with the keys of its message and its enrolment. */
@@ -67,7 +64,7 @@ export class EventRemover {
       return await this.#pool.use(async (connection) => {
         await connection.run('BEGIN')
         try {
-          const [row] = (await connection.run<Row>(LOCK, [workspace_id, removal_id])).rows
+          const [row] = (await connection.run<Removal>(LOCK, [workspace_id, removal_id])).rows
           const slice = row ? await this.#remove(connection, row) : NOTHING
           await connection.run('COMMIT')
           return slice
@@ -81,10 +78,11 @@ export class EventRemover {
     }
   }
 
-  async #remove(connection: Connection, removal: Row): Promise<RemovedSlice> {
-    const place: RemovalProgress = {
-      seen_ms: removal.now_ms,
-      ...(removal.place !== '' && JSON.parse(removal.place)),
+  async #remove(connection: Connection, removal: Removal): Promise<RemovedSlice> {
+    const place: RemovalProgress = removal.place === '' ? {} : JSON.parse(removal.place)
+    if (removal.before_ms === null && !(await isSettled(connection, place))) {
+      await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), 0])
+      return { rows: 0, isDone: false }
     }
     const workspace = uuidOf(removal.workspace_id)
     const rows = await (removal.kind === 'customer'
@@ -93,7 +91,8 @@ export class EventRemover {
     const removed = rows.filter(({ isIts }) => isIts)
     const ids = removed.map(({ id }) => id)
     if (ids.length > 0) {
-      await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
+      const messages = removed.flatMap((row) => this.#messageOf(row))
+      await connection.run(DELETE_MESSAGES, [workspace, messages, ids])
       await connection.run(DELETE_LATE_ARRIVALS, [workspace, ids])
       await connection.run(DELETE_EVENTS, [workspace, ids])
       if (removal.before_ms !== null) await tellEnrolments(connection, workspace, removed)
@@ -103,7 +102,7 @@ export class EventRemover {
     await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), ids.length])
     const isAll = rows.length < SLICE_EVENTS
     if (removal.before_ms !== null) return { rows: ids.length, isDone: isAll }
-    if (!isAll || !(await isSettled(connection, place))) return { rows: ids.length, isDone: false }
+    if (!isAll) return { rows: ids.length, isDone: false }
     const isJourney = removal.kind === 'journey'
     if (!isJourney || ids.length > 0) return { rows: ids.length, isDone: !isJourney }
     return await removeEnrolments(connection, removal)
@@ -115,8 +114,6 @@ export class EventRemover {
   }
 }
 
-type Row = Removal & { now_ms: number }
-
 /** Another process is working on it, or it has finished. */
 const NOTHING: RemovedSlice = { rows: 0, isDone: false }
 
@@ -124,7 +121,7 @@ const NOTHING: RemovedSlice = { rows: 0, isDone: false }
 async function ofCustomer(
   connection: Connection,
   workspace: string,
-  { before_ms }: Row,
+  { before_ms }: Removal,
   { customer }: RemovalProgress,
 ): Promise<EventRow[]> {
   const { rows } = await connection.run<EventRow>(
@@ -139,7 +136,7 @@ async function ofCustomer(
 async function walked(
   connection: Connection,
   workspace: string,
-  { kind, subject_id, before_ms }: Row,
+  { kind, subject_id, before_ms }: Removal,
   { after, since_ms }: RemovalProgress,
 ): Promise<EventRow[]> {
   const first = since_ms === undefined ? FIRST : firstUuidOf(since_ms - CLOCKS_MS)
@@ -154,7 +151,7 @@ async function walked(
 /** Removes the next enrolments of a journey, and notifies the follower of each. */
 async function removeEnrolments(
   connection: Connection,
-  { workspace_id, subject_id }: Row,
+  { workspace_id, subject_id }: Removal,
 ): Promise<RemovedSlice> {
   const { rows } = await connection.run<{ customer_id: string }>(
     `SELECT customer_id FROM enrolments WHERE workspace_id = $1 AND journey_id = $2
@@ -230,21 +227,24 @@ function endOf(before_ms: number | null): string {
   return before_ms === null ? 'f'.repeat(32) : firstUuidOf(before_ms)
 }
 
-/** Whether every write that started before the removal was visible has ended. */
-async function isSettled(connection: Connection, { seen_ms = 0 }: RemovalProgress): Promise<boolean> {
-  const { rows } = await connection.run<{ is_settled: boolean }>(
-    `SELECT NOT EXISTS (
-      SELECT 1 FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = current_setting('application_name')
-        AND pid <> pg_backend_pid() AND state <> 'idle' AND extract(epoch FROM xact_start) * 1000 <= $1
-    ) AS is_settled`,
-    [seen_ms],
+/**
+ * Whether every write has ended that did not see the removal. Only then are events looked for: none of it will appear any
+ * more, also none with an identifier before the last one scanned. Such a write holds locks on tables from before it looks.
+ * @param place gets those running, the first time, when the removal is visible to whoever begins
+ */
+async function isSettled(connection: Connection, place: RemovalProgress): Promise<boolean> {
+  const { rows } = await connection.run<{ transaction: string }>(
+    `SELECT DISTINCT virtualtransaction AS transaction FROM pg_locks
+    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+      AND relation IN ('event_messages'::regclass, 'journeys'::regclass, 'removals'::regclass)`,
   )
-  return rows[0]?.is_settled ?? false
+  const running = rows.map(({ transaction }) => transaction)
+  place.blind = place.blind === undefined ? running : running.filter((one) => place.blind?.includes(one))
+  return place.blind.length === 0
 }
 
 const LOCK = `
-  SELECT removals.*, ceil(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms, ${DURABLE} FROM removals
+  SELECT removals.*, ${DURABLE} FROM removals
   WHERE workspace_id = $1 AND removal_id = $2 FOR UPDATE SKIP LOCKED`
 
 const NOTE = `
@@ -252,7 +252,9 @@ const NOTE = `
 
 const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
 
-const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
+/** A message may have been taken over by another event meanwhile. */
+const DELETE_MESSAGES = `
+  DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[]) AND event_id = ANY($3::uuid[])`
 
 const DELETE_LATE_ARRIVALS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
 

@@ -2,7 +2,8 @@ import { type EventContent, isSameContent } from '../../../domain/event-content.
 import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
 import { periodOf } from '../../activity/activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
-import { enqueueOnce, GroupCounts, insertCounts, isEnqueued } from '../arrivals/arrivals.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { enqueueOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
 import { textArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
@@ -11,7 +12,7 @@ import { digitsOf, idOf, messageUuid, msOf, uuidOf, uuidText } from '../connecti
 import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
 import { insertInSteps } from './insert-in-steps.ts'
-import { columnsOf, columnsOfSeries, INSERT, INSERT_EVENTS } from './insert-statement.ts'
+import { columnsOf, columnsOfSeries, INSERT, INSERT_EVENTS, type Inserted } from './insert-statement.ts'
 import { References } from './references.ts'
 
 type EventWriterOptions = {
@@ -192,18 +193,19 @@ export class EventWriter {
     let lookedUp = state
     if (missing.length === 0) await this.#count(group)
     for (let round = 1; missing.length > 0; round += 1) {
-      if (round > ROUNDS) throw new Error('events were neither stored nor known in any round')
-      const inserted = await this.#insertOnce({ ...group, state: lookedUp, rows: missing })
-      if (inserted !== 'outdated') {
+      if (round > ROUNDS) throw new Unavailable('overloaded')
+      const stored = await this.#insertOnce({ ...group, state: lookedUp, rows: missing })
+      if (stored !== 'outdated') {
         counts.clear()
+        const own = stored ?? (await this.#existing(workspace, missing))
         for (const row of missing) row.counted = 'created'
-        if (inserted === missing.length) break
         // For the others, another replica was first, or this one was, on a connection that was lost.
-        const own = await this.#existing(workspace, missing)
         missing = missing.filter(({ id = '' }) => !own.has(id))
-        for (const row of missing) row.counted = 'duplicate'
         for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
-        missing = missing.filter(({ message }) => message === null || !known.has(message))
+        const isKnown = ({ message }: Row) => message !== null && known.has(message)
+        // Without an answer, what nobody knows was stored and then removed.
+        for (const row of missing) if (stored || isKnown(row)) row.counted = 'duplicate'
+        missing = missing.filter((row) => !isKnown(row))
       }
       if (missing.length === 0) break
       // With those that were to be duplicates of them.
@@ -212,25 +214,32 @@ export class EventWriter {
       const rules = await this.#references.rules(workspace_id, events, now_ms, { isNew: true })
       lookedUp = rules.state
       for (const row of open) row.refusal = rules.refusalOf(row.event, row.isDiscreet)
-      missing = missing.filter((row) => {
+      const still = missing.filter(({ refusal }) => !refusal)
+      for (const row of missing) {
         counts.add(row.series, row.counted, -1)
+        if (row.refusal) {
+          const { event_id, key_id } = counts.seriesOf(row.series)
+          row.series = counts.numberOf({ journey_id: rules.journeyOf(row.event), event_id, key_id })
+          delete row.id
+        }
         row.counted = row.refusal ? 'rejected' : 'created'
         counts.add(row.series, row.counted)
-        // Each statement's identifiers are its own, consecutively.
-        if (row.refusal) delete row.id
-        else row.id = uuidText(this.#nextId(now_ms))
-        return !row.refusal
-      })
+      }
+      // Each statement's identifiers are its own, consecutively.
+      for (const row of still) row.id = uuidText(this.#nextId(now_ms))
+      await this.#freeMessages(group, still)
+      missing = still
     }
     return known
   }
 
   /**
    * Runs `INSERT` once.
-   * @returns the number of events inserted; undefined if it was committed without an answer; 'outdated' if it stored
-   *   nothing, not even counts, because what was looked up is no longer so
+   * @returns the identifiers of the events inserted; undefined if it was committed without an answer; 'outdated' if it
+   *   stored nothing, not even counts, because what was looked up is no longer so
+   * @throws {Unavailable} if it would be that, but an earlier run on a lost connection may still store something
    */
-  async #insertOnce(group: Group): Promise<number | undefined | 'outdated'> {
+  async #insertOnce(group: Group): Promise<ReadonlySet<string> | undefined | 'outdated'> {
     const { pool, isDistributed } = this.#options
     const { workspace_id, workspace, now_ms, rows, counts, state = null } = group
     const arrival = uuidText(this.#nextId(now_ms))
@@ -238,21 +247,48 @@ export class EventWriter {
     const ofArrival = [arrival, minute_ms, rows[0]?.id, rows.at(-1)?.id, JSON.stringify(counts)]
     const series = columnsOfSeries(counts)
     const journeys = [...new Set(rows.map(({ event }) => event.journey_id))]
-    const customers = [...new Set(rows.map(({ event }) => event.customer_id))]
-    const run = async (connection: Connection) => {
-      if (!isDistributed) {
-        const lookedUp = [state, journeys, textArray(customers)]
-        const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rows), ...lookedUp]
-        return (await connection.run(INSERT, parameters)).changes
+    const idsOf = (rows: readonly Row[]) => new Set(rows.map(({ id = '' }) => id))
+    const insert = async (connection: Connection, mayBeDone: boolean) => {
+      const customers = [...new Set(rows.map(({ event }) => event.customer_id))]
+      const lookedUp = [state, journeys, textArray(customers)]
+      const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rows), ...lookedUp]
+      const [inserted] = (await connection.run<Inserted>(INSERT, parameters)).rows
+      if (!inserted?.is_current) {
+        if (mayBeDone && inserted?.is_same_server) throw new Unavailable('storage_unavailable')
+        return 'outdated'
       }
-      const insertEvents = async (rows: readonly Row[]) =>
-        (await connection.run(INSERT_EVENTS, [workspace, ...series, ...columnsOf(rows)])).changes
-      const lookedUp = { workspace_id, journeys, customers }
-      return await insertInSteps(connection, { workspace, lookedUp, rows, arrival: ofArrival, insertEvents })
+      if (!inserted.has_arrived) return undefined
+      if (inserted.events === rows.length) return idsOf(rows)
+      const ids: string[] = JSON.parse(inserted.ids ?? '[]')
+      return new Set(ids.map(digitsOf))
     }
-    const inserted = await enqueueOnce(pool, { workspace, arrival }, run)
-    const isOutdated = inserted === 0 && !(await isEnqueued(pool, { workspace, arrival }))
-    return isOutdated ? 'outdated' : inserted
+    const insertOnNodes = async (connection: Connection, mayBeDone: boolean) => {
+      const insertEvents = async (rows: readonly Row[]) =>
+        void (await connection.run(INSERT_EVENTS, [workspace, ...series, ...columnsOf(rows)]))
+      const lookedUp = { workspace_id, journeys }
+      const steps = { workspace, lookedUp, rows, arrival: ofArrival, insertEvents }
+      const inserted = await insertInSteps(connection, steps)
+      if (inserted === 'outdated' && mayBeDone) throw new Unavailable('storage_unavailable')
+      return inserted === 'outdated' ? inserted : idsOf(inserted)
+    }
+    return await enqueueOnce(pool, { workspace, arrival }, isDistributed ? insertOnNodes : insert)
+  }
+
+  /**
+   * Frees the messages of these rows that belong to events which are still being deleted: as if they were deleted already.
+   */
+  async #freeMessages({ workspace_id, workspace }: Omit<Group, 'state'>, rows: readonly Row[]) {
+    const messages = rows.flatMap(({ message }) => message ?? [])
+    if (messages.length === 0) return
+    const { pool } = this.#options
+    const hidden = await pool.read<{ message: string; event_id: string }>(HIDDEN, [
+      workspace,
+      messages,
+      workspace_id,
+    ])
+    if (hidden.length === 0) return
+    const [ofHidden, ids] = [hidden.map(({ message }) => message), hidden.map(({ event_id }) => event_id)]
+    await untilKnown(pool, (connection) => connection.run(FREE, [workspace, ofHidden, ids]))
   }
 
   /** Returns the identifiers of the rows that are stored under their own identifiers. */
@@ -332,7 +368,7 @@ function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): Ev
 }
 
 /** Maximum attempts: an event, a customer or a journey may be removed during each; one retry is usually enough. */
-const ROUNDS = 5
+const ROUNDS = 20
 
 function knownOf(head: Head, custom_variables: string | undefined): Known {
   return {
@@ -362,6 +398,17 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
   return `SELECT (place::json ->> '${kind}')::uuid FROM removals
     WHERE removals.workspace_id = ${workspace} AND kind = '${kind}' AND before_ms IS NULL`
 }
+
+/** The messages of events that are hidden because they are being deleted. */
+const HIDDEN = `
+  SELECT message, events.id AS event_id
+  FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
+  WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
+    AND (events.customer_id IN (${beingRemoved('customer', '$3')})
+      OR events.journey_id IN (${beingRemoved('journey', '$3')}))`
+
+const FREE = `
+  DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[]) AND event_id = ANY($3::uuid[])`
 
 const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,

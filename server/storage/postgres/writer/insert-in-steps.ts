@@ -1,4 +1,4 @@
-import { uuidArray } from '../connection/binary-arrays.ts'
+import { textArray, uuidArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
@@ -8,34 +8,35 @@ type StepRow = {
   id?: string
   message: string | null
   series: number
+  event: { journey_id: string; customer_id: string }
 }
 
 export type Steps<Row extends StepRow> = {
   workspace: string
   /** What was looked up: nothing of it may have been removed. */
-  lookedUp: { workspace_id: string; journeys: readonly string[]; customers: readonly string[] }
+  lookedUp: { workspace_id: string; journeys: readonly string[] }
   rows: readonly Row[]
   /** The columns of `event_arrivals` from `arrival` to `counts`. */
   arrival: readonly unknown[]
   /** Runs the statement that inserts these rows into `events`. */
-  insertEvents: (rows: readonly Row[]) => Promise<number>
+  insertEvents: (rows: readonly Row[]) => Promise<void>
 }
 
 /**
  * Stores a group on Citus, with the outcome of `INSERT` of the event writer, but in a transaction of several statements.
  * What one part of a statement finds for another, Citus sends to every node: while one is down, no workspace could store
  * anything. Each of these statements is sent to the node of one shard.
- * @returns the number of events inserted; 0 also if something was removed, and then nothing else is stored either
+ * @returns the rows that were inserted; 'outdated' if nothing was stored because something was removed
  */
 export async function insertInSteps<Row extends StepRow>(
   connection: Connection,
   { workspace, lookedUp, rows, arrival, insertEvents }: Steps<Row>,
-): Promise<number> {
+): Promise<readonly Row[] | 'outdated'> {
   await connection.run(`BEGIN; SELECT ${DURABLE}`)
   try {
-    if (!(await isCurrent(connection, lookedUp))) {
+    if (!(await isCurrent(connection, lookedUp, rows))) {
       await connection.run('ROLLBACK')
-      return 0
+      return 'outdated'
     }
     const withMessage = rows.filter(({ message }) => message !== null)
     // In order, so that two replicas never deadlock.
@@ -53,30 +54,43 @@ export async function insertInSteps<Row extends StepRow>(
     const known = rows.filter((row) => !isNew(row)).map(({ series }) => series)
     await connection.run(ARRIVAL, [workspace, ...arrival, known.length > 0 ? JSON.stringify(known) : null])
     const fresh = rows.filter(isNew)
-    const stored = fresh.length > 0 ? await insertEvents(fresh) : 0
+    if (fresh.length > 0) await insertEvents(fresh)
     await connection.run('COMMIT')
-    return stored
+    return fresh
   } catch (error) {
     await connection.run('ROLLBACK').catch(() => connection.close())
     throw error
   }
 }
 
-/** See `IS_CURRENT` of the event writer. */
+/**
+ * Whether the journeys and the enrolments are still there: also on the standby of a node, which may have been promoted
+ * without notice.
+ */
 async function isCurrent(
   connection: Connection,
-  { workspace_id, journeys, customers }: Steps<StepRow>['lookedUp'],
+  { workspace_id, journeys }: Steps<StepRow>['lookedUp'],
+  rows: readonly StepRow[],
 ): Promise<boolean> {
   const { rows: kept } = await connection.run(JOURNEYS, [workspace_id, journeys])
-  const { rows: erased } = await connection.run(ERASED, [workspace_id, customers])
-  return kept.length === journeys.length && erased.length === 0
+  const { rows: outside } = await connection.run(OUTSIDE, [
+    workspace_id,
+    textArray(rows.map(({ event }) => event.journey_id)),
+    textArray(rows.map(({ event }) => event.customer_id)),
+  ])
+  return kept.length === journeys.length && outside.length === 0
 }
 
 const JOURNEYS = `
   SELECT journey_id FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL`
 
-const ERASED =
-  'SELECT 1 AS one FROM erasures WHERE workspace_id = $1 AND customer_id = ANY($2::text[]) LIMIT 1'
+const OUTSIDE = `
+  SELECT 1 AS one FROM unnest($2::text[], $3::text[]) AS pairs (journey_id, customer_id)
+  WHERE (
+    SELECT true FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = pairs.journey_id
+      AND enrolments.customer_id = pairs.customer_id
+  ) IS NULL LIMIT 1`
 
 const MESSAGES = `
   INSERT INTO event_messages (workspace_id, message, event_id)

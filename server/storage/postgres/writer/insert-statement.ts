@@ -16,6 +16,19 @@ type Row = {
   message: string | null
 }
 
+/** What `INSERT` returns. */
+export type Inserted = {
+  /** False or null: nothing was stored. */
+  is_current: boolean | null
+  is_same_server: boolean | null
+  /** False if an earlier run of the statement was committed. */
+  has_arrived: boolean
+  /** Number of events inserted. */
+  events: number
+  /** Their identifiers, a JSON array, if not all were inserted; null for none. */
+  ids: string | null
+}
+
 /** Returns what the rows of a series have in common, as parameters of `INSERT`. */
 export function columnsOfSeries(counts: GroupCounts) {
   const series = counts.series()
@@ -43,14 +56,19 @@ export function columnsOf(rows: readonly Row[]) {
   ]
 }
 
+/** Whether the server is the one that answered when references were looked up. */
+const IS_SAME_SERVER = `split_part($19, ' ', 2) = ${STARTED}`
+
 /**
  * Whether what was looked up is still so: the same server answers, no customer of the group was erased since, and no journey
  * was removed, alone or with its workspace. Removals wait for statements that began before them. Erasures are found by their
- * numbers, of which hardly any is new, so their customers are hidden from the planner.
+ * numbers, of which hardly any is new: their customers are hidden from the planner, and it assumes that a range with two
+ * ends is narrow.
  */
 const IS_CURRENT = `
-  split_part($19, ' ', 2) = ${STARTED} AND NOT EXISTS (
-    SELECT 1 FROM erasures WHERE erasures.workspace_id = $2 AND number > split_part($19, ' ', 1)::bigint
+  ${IS_SAME_SERVER} AND NOT EXISTS (
+    SELECT 1 FROM erasures WHERE erasures.workspace_id = $2
+      AND number > split_part($19, ' ', 1)::bigint AND number < 9223372036854775807
       AND erasures.customer_id || '' = ANY($21::text[])
   ) AND cardinality($20::text[]) = (
     SELECT count(*) FROM journeys
@@ -67,9 +85,13 @@ const IS_CURRENT = `
  * `taken`, the series of each event whose message is known, which `countsOf` moves from created to duplicate. So the
  * statement counts an event as a duplicate if its message is known, even with other content, and otherwise as created. An
  * event with another outcome is reverted and counted again, in the next arrival.
+ *
+ * Returns one row, an `Inserted`.
  */
 export const INSERT = `
-  WITH looked_up AS MATERIALIZED (SELECT ${IS_CURRENT} AS is_current), batch AS MATERIALIZED (
+  WITH looked_up AS MATERIALIZED (
+    SELECT ${IS_CURRENT} AS is_current, ${IS_SAME_SERVER} AS is_same_server
+  ), batch AS MATERIALIZED (
     SELECT * FROM (
       SELECT *, ($8::uuid[])[series] AS journey_id, ($9::text[])[series] AS event_id, ($10::uuid[])[series] AS key_id
       FROM unnest($11::uuid[], $12::int[], $13::uuid[], $14::uuid[], $15::text[], $16::bigint[], $17::bool[], $18::text[])
@@ -88,14 +110,20 @@ export const INSERT = `
     )
     FROM (SELECT ${DURABLE}) AS durable, looked_up WHERE is_current
     ON CONFLICT DO NOTHING RETURNING 1 AS one
+  ), stored AS (
+    INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
+      custom_variables, key_id)
+    SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
+      message_text, custom_variables, key_id
+    FROM batch
+    WHERE id IN (SELECT event_id FROM taken) OR (message IS NULL AND EXISTS (SELECT one FROM arrived))
+    ORDER BY id
+    RETURNING id
   )
-  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
-    custom_variables, key_id)
-  SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
-    message_text, custom_variables, key_id
-  FROM batch
-  WHERE id IN (SELECT event_id FROM taken) OR (message IS NULL AND EXISTS (SELECT one FROM arrived))
-  ORDER BY id`
+  SELECT is_current, is_same_server, EXISTS (SELECT one FROM arrived) AS has_arrived,
+    CASE WHEN (SELECT count(*) FROM stored) < cardinality($11::uuid[]) THEN (SELECT json_agg(id)::text FROM stored) END
+      AS ids, (SELECT count(*) FROM stored) AS events
+  FROM looked_up`
 
 /** The last part of it by itself, for rows of which all are new. */
 export const INSERT_EVENTS = `

@@ -1,0 +1,108 @@
+// engines: postgres (SQLite has one writer)
+
+import { randomUUID } from 'node:crypto'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
+import { removals } from '../../server/storage/removals/removals.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
+import { createJourney } from '../../server/storage/tables/audited-changes.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
+import {
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStoreForTest,
+  type Store,
+  type Subject,
+} from '../fixtures/store.ts'
+
+/** Another program's transaction. */
+async function transaction(databaseUrl: string): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query('BEGIN')
+  return client
+}
+
+async function beginErasure(store: Store, { workspace_id, customer_id }: Subject) {
+  const customer = { workspace_id, customer_id, may_return: false }
+  const author = commandLine(Date.now())
+  await store.db.transaction().execute((db) => eraseCustomer(db, store.removals, customer, author))
+  store.removals.begin()
+}
+
+async function beginJourneyRemoval(store: Store, { workspace_id, journey_id }: Subject) {
+  const journey = { workspace_id, journey_id, begun_ms: Date.now() }
+  await store.db.transaction().execute((db) => store.removals.removeJourney(db, journey))
+  store.removals.begin()
+}
+
+async function allRemoved(store: Store) {
+  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+}
+
+describe('a write that began before a removal and ends after it has begun', () => {
+  it.each([
+    { what: 'customer', begin: beginErasure },
+    { what: 'journey', begin: beginJourneyRemoval },
+  ])('leaves nothing of a $what behind', async ({ begin }) => {
+    const store = await openStoreForTest()
+    const { databaseUrl } = store
+    const subject = await newSubject(store)
+    const message_id = randomUUID()
+    const holding = await transaction(databaseUrl)
+    const taken = [uuidOf(subject.workspace_id), message_id, randomUUID()]
+    await holding.query('INSERT INTO event_messages VALUES ($1, $2, $3)', taken)
+    const writing = insert(store, subject, { message_id })
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
+      AND query LIKE '%WITH looked_up%'`
+    await expect.poll(async () => (await runSql(databaseUrl, waiting)).length, withPatience).toBe(1)
+    // With a later identifier.
+    const other = await openStoreForTest({ databaseUrl })
+    await insert(other, subject)
+    const places = async () => (await removals(store.db)).map(({ place }) => place)
+
+    await begin(other, subject)
+    const [before] = await places()
+    await expect.poll(async () => (await places())[0] === before, withPatience).toBe(false)
+    await holding.query('ROLLBACK')
+    expect(await writing).toMatchObject({ status: 'created' })
+    await allRemoved(store)
+    for (const table of ['events', 'event_messages']) {
+      expect(await runSql(databaseUrl, `SELECT * FROM ${table}`)).toEqual([])
+    }
+  })
+})
+
+describe('the message of an event that is being removed', () => {
+  it('can be used again at once, and stays with the new event', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const message_id = randomUUID()
+    const before = idOf(await insert(store, subject, { message_id }))
+    const journey_id = newId('jrn')
+    const journey = { journey_id, name: 'Second', description: '', steps: [] }
+    const author = commandLine(Date.now())
+    await store.db.transaction().execute((db) => createJourney(db, workspace_id, journey, author))
+    await initialize(store, { workspace_id, journey_id }, 'user-1')
+
+    // The removal waits for this.
+    const reading = await transaction(store.databaseUrl)
+    await reading.query('SELECT FROM journeys')
+    await beginJourneyRemoval(store, subject)
+    const second = { ...subject, journey_id }
+    const after = idOf(await insert(store, second, { message_id }))
+    expect(after).not.toBe(before)
+    expect(await removals(store.db)).toHaveLength(1)
+    await reading.query('COMMIT')
+    await allRemoved(store)
+    expect(await insert(store, second, { message_id })).toMatchObject({ status: 'duplicate', id: after })
+  })
+})
