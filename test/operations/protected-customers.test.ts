@@ -275,52 +275,31 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept).not.toMatch(new RegExp(`\\berased\\b|${erased}`))
   })
 
-  it('learns of a time in the future before anything about the customer', async ({ cairn }) => {
-    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
-    const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
-    const ids = [known, erased, elsewhere, unknown]
-    await expectOneAnswer(
-      cairn,
-      workspace,
-      ids.map((customer_id) => ({ ...event, customer_id })),
-      { code: 'occurred_at_in_future' },
-    )
-  })
-
-  it('learns of an event that is not as defined before anything about the customer', async ({ cairn }) => {
+  it.for<[learns: string, sent: Partial<SentEvent>, code: string, ways?: Way[]]>([
+    ['a time in the future', { occurred_at: FUTURE }, 'occurred_at_in_future'],
+    ['an event that is not as defined', { event_id: 'plan_chosen' }, 'event_not_as_defined'],
+    [
+      'an event that is not as defined and has a known message_id',
+      { event_id: 'plan_chosen', message_id: 'message-1' },
+      'event_not_as_defined',
+    ],
+    [
+      'an event that is too large',
+      { custom_variables: { text: 'x'.repeat(64 * 1024) } },
+      'event_too_large',
+      WAYS.filter(({ path }) => path.startsWith('/events/batch')),
+    ],
+  ])('learns of %s before anything about the customer', async ([, sent, code, ways = WAYS], { cairn }) => {
     const { workspace, client, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
     const variables = { type: 'object' as const, properties: { plan: {} }, required: ['plan'] }
-    await client.defineEvent({ body: { event_id: 'signed_up', mode: 'enforce', variables } })
-    const event = { journey_id, event_id: 'signed_up' }
-    const ids = [known, erased, elsewhere, unknown]
-    await expectOneAnswer(
-      cairn,
-      workspace,
-      ids.map((customer_id) => ({ ...event, customer_id })),
-      { code: 'event_not_as_defined' },
-    )
-    // Also if its message_id is known, with different content.
-    const message = { message_id: 'message-1' }
-    const conforming = { ...event, customer_id: known, custom_variables: { plan: 'team' }, ...message }
-    expect((await client.createEvent({ body: conforming })).response.status).toBe(201)
-    await expectOneAnswer(
-      cairn,
-      workspace,
-      ids.map((customer_id) => ({ ...event, customer_id, ...message })),
-      { code: 'event_not_as_defined' },
-    )
-  })
-
-  it('learns of an event that is too large before anything about the customer', async ({ cairn }) => {
-    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd(cairn)
-    const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }
-    const ids = [known, erased, elsewhere, unknown]
-    await expectOneAnswer(
-      cairn,
-      workspace,
-      ids.map((customer_id) => ({ ...event, customer_id })),
-      { code: 'event_too_large', ways: WAYS.filter(({ path }) => path.startsWith('/events/batch')) },
-    )
+    await client.defineEvent({ body: { event_id: 'plan_chosen', mode: 'enforce', variables } })
+    const ofKnown = { journey_id, customer_id: known, event_id: 'plan_chosen', message_id: 'message-1' }
+    const stored = await client.createEvent({ body: { ...ofKnown, custom_variables: { plan: 'team' } } })
+    expect(stored.response.status).toBe(201)
+    const events = [known, erased, elsewhere, unknown].map((customer_id) => {
+      return { journey_id, customer_id, event_id: 'signed_up', ...sent }
+    })
+    await expectOneAnswer(cairn, workspace, events, { code, ways })
   })
 
   it('gets one refusal for a customer who is unknown, erased or in another journey', async ({ cairn }) => {
