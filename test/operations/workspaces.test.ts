@@ -49,6 +49,25 @@ async function savedView({ workspace, event: { journey_id } }: Victim): Promise<
   return { view_id: data?.view_id ?? '' }
 }
 
+type Ask<Path> = (
+  client: Workspace['client'],
+  path: Path,
+) => Promise<{ error?: { code: string } | undefined }>
+
+/** Rows of operations on one thing of the victim, which answer as if it did not exist. */
+function on<Path>(expected: string, thing: (victim: Victim) => Path | Promise<Path>) {
+  return (ask: Ask<Path>): [expected: string, attempt: Attempt] => [
+    expected,
+    async ({ client }, victim) => code(ask(client, await thing(victim))),
+  ]
+}
+
+const onJourney = on('journey_not_found', path)
+const onCustomer = on('customer_not_found', path)
+const onWebhook = on('webhook_not_found', ({ workspace }) => madeWebhook(workspace))
+const onView = on('view_not_found', savedView)
+const onDefinition = on('definition_not_found', ({ workspace }) => defined(workspace))
+
 /** The response of each operation when one workspace's key asks for something that belongs to another. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
@@ -76,19 +95,10 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       return data?.results.map(({ status, problem }) => problem?.code ?? status)
     },
   ],
-  getJourney: ['journey_not_found', ({ client }, victim) => code(client.getJourney({ path: path(victim) }))],
-  updateJourney: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.updateJourney({ path: path(victim), body: { name: 'Mine' } })),
-  ],
-  archiveJourney: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.archiveJourney({ path: path(victim) })),
-  ],
-  restoreJourney: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
-  ],
+  getJourney: onJourney((client, path) => client.getJourney({ path })),
+  updateJourney: onJourney((client, path) => client.updateJourney({ path, body: { name: 'Mine' } })),
+  archiveJourney: onJourney((client, path) => client.archiveJourney({ path })),
+  restoreJourney: onJourney((client, path) => client.restoreJourney({ path })),
   listWebhooks: [
     [0, 1],
     async ({ client }, { workspace }) => {
@@ -104,40 +114,15 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       return lists.map(own)
     },
   ],
-  getWebhook: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) => code(client.getWebhook({ path: await madeWebhook(workspace) })),
-  ],
-  updateWebhook: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.updateWebhook({ path: await madeWebhook(workspace), body: { enabled: false } })),
-  ],
-  removeWebhook: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) => code(client.removeWebhook({ path: await madeWebhook(workspace) })),
-  ],
-  rotateWebhookSecret: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.rotateWebhookSecret({ path: await madeWebhook(workspace) })),
-  ],
-  testWebhook: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) => code(client.testWebhook({ path: await madeWebhook(workspace) })),
-  ],
-  replayWebhook: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) => {
-      const body = { from: '2026-11-20T08:00:00Z' }
-      return await code(client.replayWebhook({ path: await madeWebhook(workspace), body }))
-    },
-  ],
-  listWebhookDeliveries: [
-    'webhook_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.listWebhookDeliveries({ path: await madeWebhook(workspace) })),
-  ],
+  getWebhook: onWebhook((client, path) => client.getWebhook({ path })),
+  updateWebhook: onWebhook((client, path) => client.updateWebhook({ path, body: { enabled: false } })),
+  removeWebhook: onWebhook((client, path) => client.removeWebhook({ path })),
+  rotateWebhookSecret: onWebhook((client, path) => client.rotateWebhookSecret({ path })),
+  testWebhook: onWebhook((client, path) => client.testWebhook({ path })),
+  replayWebhook: onWebhook((client, path) =>
+    client.replayWebhook({ path, body: { from: '2026-11-20T08:00:00Z' } }),
+  ),
+  listWebhookDeliveries: onWebhook((client, path) => client.listWebhookDeliveries({ path })),
   resendWebhookDelivery: [
     ['webhook_not_found', 'delivery_not_found'],
     async (intruder, { workspace }) => {
@@ -166,19 +151,9 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       )
     },
   ],
-  getView: [
-    'view_not_found',
-    async ({ client }, victim) => code(client.getView({ path: await savedView(victim) })),
-  ],
-  updateView: [
-    'view_not_found',
-    async ({ client }, victim) =>
-      code(client.updateView({ path: await savedView(victim), body: { name: 'Mine' } })),
-  ],
-  removeView: [
-    'view_not_found',
-    async ({ client }, victim) => code(client.removeView({ path: await savedView(victim) })),
-  ],
+  getView: onView((client, path) => client.getView({ path })),
+  updateView: onView((client, path) => client.updateView({ path, body: { name: 'Mine' } })),
+  removeView: onView((client, path) => client.removeView({ path })),
   listEventDefinitions: [
     [0, 0],
     async ({ client }, { workspace }) => {
@@ -205,47 +180,21 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       return (await client.defineEvent({ body: { event_id: 'plan_chosen' } })).response.status
     },
   ],
-  getEventDefinition: [
-    'definition_not_found',
-    async ({ client }, { workspace }) => code(client.getEventDefinition({ path: await defined(workspace) })),
-  ],
-  updateEventDefinition: [
-    'definition_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.updateEventDefinition({ path: await defined(workspace), body: { mode: 'off' } })),
-  ],
-  removeEventDefinition: [
-    'definition_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.removeEventDefinition({ path: await defined(workspace) })),
-  ],
-  listDefinitionViolations: [
-    'definition_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.listDefinitionViolations({ path: await defined(workspace) })),
-  ],
-  listEventDefinitionRevisions: [
-    'definition_not_found',
-    async ({ client }, { workspace }) =>
-      code(client.listEventDefinitionRevisions({ path: await defined(workspace) })),
-  ],
+  getEventDefinition: onDefinition((client, path) => client.getEventDefinition({ path })),
+  updateEventDefinition: onDefinition((client, path) =>
+    client.updateEventDefinition({ path, body: { mode: 'off' } }),
+  ),
+  removeEventDefinition: onDefinition((client, path) => client.removeEventDefinition({ path })),
+  listDefinitionViolations: onDefinition((client, path) => client.listDefinitionViolations({ path })),
+  listEventDefinitionRevisions: onDefinition((client, path) => client.listEventDefinitionRevisions({ path })),
   getRetentionPreview: [
     'journey_not_found',
     ({ client }, { event: { journey_id } }) =>
       code(client.getRetentionPreview({ query: { retention_days: 1, journey_id } })),
   ],
-  eraseCustomer: [
-    'customer_not_found',
-    ({ client }, victim) => code(client.eraseCustomer({ path: path(victim) })),
-  ],
-  getCustomer: [
-    'customer_not_found',
-    ({ client }, victim) => code(client.getCustomer({ path: path(victim) })),
-  ],
-  listCustomerEvents: [
-    'customer_not_found',
-    ({ client }, victim) => code(client.listCustomerEvents({ path: path(victim) })),
-  ],
+  eraseCustomer: onCustomer((client, path) => client.eraseCustomer({ path })),
+  getCustomer: onCustomer((client, path) => client.getCustomer({ path })),
+  listCustomerEvents: onCustomer((client, path) => client.listCustomerEvents({ path })),
   exportEvents: [
     [0, 0],
     async ({ client }, { event }) => [
@@ -253,10 +202,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       await exported(client.exportEvents({ query: { journey_id: event.journey_id } })),
     ],
   ],
-  exportCustomer: [
-    'customer_not_found',
-    ({ client }, victim) => code(client.exportCustomer({ path: path(victim) })),
-  ],
+  exportCustomer: onCustomer((client, path) => client.exportCustomer({ path })),
   listErasures: [
     0,
     async ({ client }, { workspace, event: { journey_id } }) => {
@@ -321,30 +267,12 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     ],
   ],
   listJourneys: [1, async ({ client }) => own(await client.listJourneys())],
-  getJourneyContract: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.getJourneyContract({ path: path(victim) })),
-  ],
-  getJourneyReport: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.getJourneyReport({ path: path(victim) })),
-  ],
-  getJourneyTrend: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.getJourneyTrend({ path: path(victim) })),
-  ],
-  getJourneyStepTimes: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.getJourneyStepTimes({ path: path(victim), query: { step: 1 } })),
-  ],
-  listJourneyCustomers: [
-    'journey_not_found',
-    ({ client }, victim) => code(client.listJourneyCustomers({ path: path(victim) })),
-  ],
-  listCustomerJourneys: [
-    'customer_not_found',
-    ({ client }, victim) => code(client.listCustomerJourneys({ path: path(victim) })),
-  ],
+  getJourneyContract: onJourney((client, path) => client.getJourneyContract({ path })),
+  getJourneyReport: onJourney((client, path) => client.getJourneyReport({ path })),
+  getJourneyTrend: onJourney((client, path) => client.getJourneyTrend({ path })),
+  getJourneyStepTimes: onJourney((client, path) => client.getJourneyStepTimes({ path, query: { step: 1 } })),
+  listJourneyCustomers: onJourney((client, path) => client.listJourneyCustomers({ path })),
+  listCustomerJourneys: onCustomer((client, path) => client.listCustomerJourneys({ path })),
   getActivity: [
     [0, 0, 0],
     async ({ client }, { event }) => {
