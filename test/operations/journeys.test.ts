@@ -100,15 +100,4 @@ describe('journeys', () => {
     const archived = await client.listJourneys({ query: { status: 'archived' } })
     expect(archived.data?.data.map((journey) => journey.journey_id)).toEqual([journey_id])
   })
-
-  it('that do not exist are 404 for every operation', async ({ client }) => {
-    const path = { journey_id: 'jrn_unknown' }
-    const answers = await Promise.all([
-      client.getJourney({ path }),
-      client.updateJourney({ path, body: { name: 'x' } }),
-      client.archiveJourney({ path }),
-      client.restoreJourney({ path }),
-    ])
-    expect(answers.map(({ error }) => error?.code)).toEqual(Array(4).fill('journey_not_found'))
-  })
 })
