@@ -136,8 +136,23 @@ export type WalkEnd = {
 
 /** Reads the end of a walk. A later statement may read up to it. */
 export async function readWalkEnd(connection: Connection, workspace: string): Promise<WalkEnd> {
-  const { rows } = await connection.run<WalkEnd>(WALK_END, [workspace, idOf('wsp', digitsOf(workspace))])
+  const { now_ms, has_enrolments } = await readEnrolmentQueue(connection, workspace)
+  const { rows } = await connection.run<WalkEnd>(WALK_END, [workspace, now_ms, has_enrolments])
   return rows[0] ?? { watermark_ms: 0, told_ms: 0 }
+}
+
+/**
+ * Reads the clock of the database, and then whether enrolments are in the queue. Before the queues of events are read, and in
+ * a statement of its own: on Citus, enrolments may be on another node, and parts of a statement are run at different times.
+ */
+export async function readEnrolmentQueue(
+  connection: Connection,
+  workspace: string,
+): Promise<{ now_ms: number; has_enrolments: boolean }> {
+  const { rows } = await connection.run<{ now_ms: number; has_enrolments: boolean }>(ENROLMENT_QUEUE, [
+    idOf('wsp', digitsOf(workspace)),
+  ])
+  return rows[0] ?? { now_ms: 0, has_enrolments: true }
 }
 
 /** Returns the time by the clock of the database, in milliseconds. */
@@ -148,10 +163,13 @@ export async function readClock(connection: Connection): Promise<number> {
 
 const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
+const ENROLMENT_QUEUE = `
+  SELECT ${NOW_MS} AS now_ms, EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $1) AS has_enrolments`
+
 const WALK_END = `
   SELECT coalesce(closed_ms, 0) AS watermark_ms, CASE
-    WHEN coalesce(greatest_ms < closed_ms, true) AND NOT EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1)
-      AND NOT EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $2) THEN ${NOW_MS}
+    WHEN coalesce(greatest_ms < closed_ms, true) AND NOT $3::boolean
+      AND NOT EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1) THEN $2::bigint
     ELSE coalesce(told_ms, 0) END AS told_ms
   FROM (SELECT 1) AS always LEFT JOIN event_following ON workspace_id = $1`
 

@@ -1,6 +1,7 @@
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
+import { readEnrolmentQueue } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 import { idOf, parsedUuid, uuidOf } from '../connection/uuids.ts'
@@ -22,8 +23,7 @@ export class StandingsSnapshots {
   /** Returns whether arrivals of a workspace are pending, and whether a journey's steps were edited. */
   async due(workspace: string, journey?: Key): Promise<{ isArrived: boolean; isEdited: boolean }> {
     return await this.#pool.use(async (connection) => {
-      const { rows } = await connection.run<Now>(NOW, [workspace, idOf('wsp', workspace)])
-      const isArrived = rows[0]?.is_arrived ?? false
+      const isArrived = (await readNow(connection, workspace)).is_arrived
       if (journey === undefined) return { isArrived, isEdited: false }
       const state = await new StandingTablesReader(connection, workspace).journey(journey)
       const steps = state && (await configuredSteps(connection, workspace, [journey])).get(journey)
@@ -43,8 +43,8 @@ export class StandingsSnapshots {
       try {
         signal.throwIfAborted()
         await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-        const { rows } = await connection.run<Now>(NOW, [workspace, workspaceId])
-        const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, rows[0]))
+        const now = await readNow(connection, workspace)
+        const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, now))
         const result = await read({
           reader,
           keyOf: parsedUuid,
@@ -63,8 +63,7 @@ export class StandingsSnapshots {
     })
   }
 
-  #asOf(workspace: string, now: Now | undefined): number | null {
-    if (!now) return null
+  #asOf(workspace: string, now: Now): number | null {
     const known = this.#asOf_ms.get(workspace)
     if (now.is_arrived) return known === undefined ? now.as_of_ms : Math.max(known, now.as_of_ms ?? known)
     this.#asOf_ms.set(workspace, now.now_ms)
@@ -95,10 +94,15 @@ async function journeysOf(
   return rows.map(({ journey_id }) => uuidOf(journey_id))
 }
 
-/** If no queue has entries, everything acknowledged before this statement started is in the standings. */
-const NOW = `
-  SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms,
-    (SELECT as_of_ms FROM event_following WHERE workspace_id = $1) AS as_of_ms,
+/** If no queue has entries, everything acknowledged before this started is in the standings. */
+async function readNow(connection: Connection, workspace: string): Promise<Now> {
+  const { now_ms, has_enrolments } = await readEnrolmentQueue(connection, workspace)
+  const { rows } = await connection.run<{ as_of_ms: number | null; has_others: boolean }>(QUEUES, [workspace])
+  const { as_of_ms = null, has_others = true } = rows[0] ?? {}
+  return { now_ms, as_of_ms, is_arrived: has_enrolments || has_others }
+}
+
+const QUEUES = `
+  SELECT (SELECT as_of_ms FROM event_following WHERE workspace_id = $1) AS as_of_ms,
     EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1)
-      OR EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $2)
-      OR EXISTS (SELECT 1 FROM enrolment_removals WHERE workspace_id = $1) AS is_arrived`
+      OR EXISTS (SELECT 1 FROM enrolment_removals WHERE workspace_id = $1) AS has_others`
