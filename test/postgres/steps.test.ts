@@ -11,6 +11,7 @@ import { CustomerWriter } from '../../server/storage/postgres/writer/customer-wr
 import { EventWriter } from '../../server/storage/postgres/writer/event-writer.ts'
 import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
+import { isDistributed } from '../fixtures/engine.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
@@ -99,19 +100,22 @@ function randomMessage(digit: string): string {
   return `${digit.repeat(8)}-0000-4000-8000-000000000000`
 }
 
-it('stores in several statements, as on Citus, exactly what it stores in one', async () => {
-  const one = await stored(false)
-  expect(one.outcomes).toEqual([
-    'created',
-    'created',
-    'created',
-    'message_id_conflict',
-    'duplicate',
-    'message_id_conflict',
-    'created',
-    'customer_not_found',
-    'customer_erased',
-    'created',
-  ])
-  expect(await stored(true)).toEqual(one)
-})
+it.skipIf(isDistributed)(
+  'stores in several statements, as on Citus, exactly what it stores in one',
+  async () => {
+    const one = await stored(false)
+    expect(one.outcomes).toEqual([
+      'created',
+      'created',
+      'created',
+      'message_id_conflict',
+      'duplicate',
+      'message_id_conflict',
+      'created',
+      'customer_not_found',
+      'customer_erased',
+      'created',
+    ])
+    expect(await stored(true)).toEqual(one)
+  },
+)

@@ -7,43 +7,47 @@ import { expect, it } from 'vitest'
 import { findErasure } from '../../server/storage/removals/erasures.ts'
 import { findCustomer } from '../../server/storage/tables/customers.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { engine } from '../fixtures/engine.ts'
+import { engine, isDistributed } from '../fixtures/engine.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from '../fixtures/store.ts'
 import { completed, erase } from './erase.ts'
 import { copyOf } from './older-store.ts'
 
-it('repeats erasures after an older store is restored, even of customers who are not in it yet', async () => {
-  const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')
-  const first = await openStore({ erasuresFile })
-  const subject = await newSubject(first)
-  const { workspace_id, customer_id } = subject
-  await insert(first, subject)
-  await first.close()
-  const older = await copyOf(first.databaseUrl)
+// A database of several nodes cannot be copied.
+it.skipIf(isDistributed)(
+  'repeats erasures after an older store is restored, even of customers who are not in it yet',
+  async () => {
+    const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')
+    const first = await openStore({ erasuresFile })
+    const subject = await newSubject(first)
+    const { workspace_id, customer_id } = subject
+    await insert(first, subject)
+    await first.close()
+    const older = await copyOf(first.databaseUrl)
 
-  const second = await openStore({ databaseUrl: first.databaseUrl, erasuresFile })
-  const later = { ...subject, customer_id: idOf(await initialize(second, subject, 'user-2')) }
-  await erase(second, subject)
-  await erase(second, later)
-  await second.close()
-  const noted = readFileSync(erasuresFile, 'utf8')
-  expect(noted).toContain(customer_id)
-  expect(noted).not.toContain('user-1')
-  // The process was killed, and another store has added an entry too.
-  const strange = { workspace_id: randomUUID(), customer_id: randomUUID(), own_digest: null, erased_ms: 1 }
-  appendFileSync(erasuresFile, `{"workspace_id":"w\n${JSON.stringify(strange)}\n`)
+    const second = await openStore({ databaseUrl: first.databaseUrl, erasuresFile })
+    const later = { ...subject, customer_id: idOf(await initialize(second, subject, 'user-2')) }
+    await erase(second, subject)
+    await erase(second, later)
+    await second.close()
+    const noted = readFileSync(erasuresFile, 'utf8')
+    expect(noted).toContain(customer_id)
+    expect(noted).not.toContain('user-1')
+    // The process was killed, and another store has added an entry too.
+    const strange = { workspace_id: randomUUID(), customer_id: randomUUID(), own_digest: null, erased_ms: 1 }
+    appendFileSync(erasuresFile, `{"workspace_id":"w\n${JSON.stringify(strange)}\n`)
 
-  const third = await openStoreForTest({ databaseUrl: older, erasuresFile })
-  expect(await findCustomer(third.db, workspace_id, customer_id)).toBeUndefined()
-  const code = { code: 'customer_erased' }
-  expect(await insert(third, subject)).toMatchObject(code)
-  expect(await initialize(third, subject, 'user-1')).toMatchObject(code)
-  expect(await initialize(third, subject, 'user-2')).toMatchObject(code)
-  await completed(third, subject)
-  expect(await findErasure(third.db, workspace_id, customer_id)).toMatchObject({ events: 1 })
-  expect(await findErasure(third.db, workspace_id, later.customer_id)).toMatchObject({ events: 0 })
-})
+    const third = await openStoreForTest({ databaseUrl: older, erasuresFile })
+    expect(await findCustomer(third.db, workspace_id, customer_id)).toBeUndefined()
+    const code = { code: 'customer_erased' }
+    expect(await insert(third, subject)).toMatchObject(code)
+    expect(await initialize(third, subject, 'user-1')).toMatchObject(code)
+    expect(await initialize(third, subject, 'user-2')).toMatchObject(code)
+    await completed(third, subject)
+    expect(await findErasure(third.db, workspace_id, customer_id)).toMatchObject({ events: 1 })
+    expect(await findErasure(third.db, workspace_id, later.customer_id)).toMatchObject({ events: 0 })
+  },
+)
 
 it('records erasures from elsewhere when it starts', async () => {
   const first = await openStore()
