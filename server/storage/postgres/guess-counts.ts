@@ -20,12 +20,13 @@ export class PostgresGuessCounts implements GuessCounts {
     change: (counts: GuessCount[]) => Result,
   ): Promise<Result> {
     const now_ms = this.#now()
-    const locked = [names.map(({ by }) => by), names.map(({ digest }) => digest), now_ms]
+    const counted = [names.map(({ by }) => by), names.map(({ digest }) => digest)]
     try {
       return await this.#pool.use(async (connection) => {
         await connection.run('BEGIN')
         try {
-          const { rows: counts } = await connection.run<GuessCount>(LOCK, locked)
+          await connection.run(WAIT, counted)
+          const { rows: counts } = await connection.run<GuessCount>(LOCK, [...counted, now_ms])
           const result = change(counts)
           await connection.run(PUT, [JSON.stringify(counts), now_ms - FORGET_MS])
           await connection.run('COMMIT')
@@ -40,6 +41,16 @@ export class PostgresGuessCounts implements GuessCounts {
     }
   }
 }
+
+/**
+ * Waits for other guesses that change the same counts. Citus locks rows on every node by itself, where two guesses would wait
+ * for each other.
+ */
+const WAIT = `
+  SELECT pg_advisory_xact_lock(name) FROM (
+    SELECT DISTINCT hashtextextended(counted_by || ' ' || digest, 0) AS name
+    FROM unnest($1::text[], $2::text[]) AS names (counted_by, digest) ORDER BY name
+  ) AS ordered`
 
 /**
  * Locks the counts until the transaction ends, also those that do not exist yet, as rows without failures. In a fixed
