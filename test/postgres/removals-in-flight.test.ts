@@ -96,14 +96,14 @@ describe('the message of an event that is being removed', () => {
     await initialize(store, { workspace_id, journey_id }, 'user-1')
 
     // The removal waits for this.
-    const reading = await transaction(store.databaseUrl)
-    await reading.query('SELECT FROM journeys')
+    const writing = await transaction(store.databaseUrl)
+    await writing.query('LOCK TABLE event_messages IN ROW EXCLUSIVE MODE')
     await beginJourneyRemoval(store, subject)
     const second = { ...subject, journey_id }
     const after = idOf(await insert(store, second, { message_id }))
     expect(after).not.toBe(before)
     expect(await removals(store.db)).toHaveLength(1)
-    await reading.query('COMMIT')
+    await writing.query('COMMIT')
     await allRemoved(store)
     expect(await insert(store, second, { message_id })).toMatchObject({ status: 'duplicate', id: after })
   })

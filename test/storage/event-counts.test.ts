@@ -13,6 +13,7 @@ import {
   PERIOD_MS,
   PERIODS,
 } from '../../server/storage/activity/activity.ts'
+import { addedCounts, packCounts, totalOf, unpackCounts } from '../../server/storage/activity/event-counts.ts'
 import type { EventOutcome } from '../../server/storage/events/event-store.ts'
 import {
   type Activity,
@@ -300,5 +301,22 @@ describe('counts of events', () => {
     )
     expect(own?.groups).toMatchObject([{ group: null, created: 1 }])
     expect(others?.groups).toMatchObject([{ group: OTHER_KEY, created: 1 }])
+  })
+})
+
+describe('the counts of a period', () => {
+  it('stay readable when more is taken back of a series than was counted', () => {
+    const other = { number: 2, created: 300, duplicate: 1, rejected: 0 }
+    const before = packCounts([{ number: 1, created: 1, duplicate: 0, rejected: 0 }, other])
+    const after = addedCounts(before, [
+      { number: 1, created: -2, duplicate: 0, rejected: 1 },
+      { number: 3, created: 0, duplicate: -1, rejected: 1 },
+    ])
+    expect(unpackCounts(after)).toEqual([
+      { number: 1, created: 0, duplicate: 0, rejected: 1 },
+      other,
+      { number: 3, created: 0, duplicate: 0, rejected: 1 },
+    ])
+    expect(totalOf(after)).toEqual({ created: 300, duplicate: 1, rejected: 2 })
   })
 })

@@ -52,7 +52,17 @@ export function addedCounts(packed: Uint8Array | undefined, added: readonly Seri
     if (sum) addCounts(sum, counts)
     else sums.set(counts.number, { ...counts })
   }
-  return packCounts([...sums.values()])
+  return packCounts([...sums.values()].map(notNegative))
+}
+
+/** What is taken back of a series whose counts are no longer there: a negative number would make the others unreadable. */
+function notNegative({ number, created, duplicate, rejected }: SeriesCounts): SeriesCounts {
+  return {
+    number,
+    created: Math.max(created, 0),
+    duplicate: Math.max(duplicate, 0),
+    rejected: Math.max(rejected, 0),
+  }
 }
 
 export function addCounts(sum: ActivityCounts, { created, duplicate, rejected }: ActivityCounts): void {

@@ -139,7 +139,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
   // Stays open until the last refusals are written.
   const refusalsDb = database((sql, parameters) => pools.refusals.read(sql, parameters))
-  const remover = new EventRemover(pools.removals, message_salt)
+  const remover = new EventRemover({ pool: pools.removals, messageSalt: message_salt, isDistributed })
   const removing = new RemovalWork({
     db,
     now,

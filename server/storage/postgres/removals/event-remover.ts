@@ -40,18 +40,23 @@ type EventRow = {
 
 const EVENT_COLUMNS = 'id, message_id, message_text, journey_id, customer_id, event_id, at_ms'
 
+type EventRemoverOptions = {
+  pool: Pool
+  /** See the column. */
+  messageSalt: string
+  /** Whether the tables are distributed over the nodes of Citus. */
+  isDistributed: boolean
+}
+
 /**
  * Removes events in slices, each in a transaction of its own, together with the entries by which their messages are
  * recognized. Every process does so; the one that has locked the removal's row continues.
  */
 export class EventRemover {
-  readonly #pool: Pool
-  readonly #messageSalt: string
+  readonly #options: EventRemoverOptions
 
-  /** @param messageSalt see the column */
-  constructor(pool: Pool, messageSalt: string) {
-    this.#pool = pool
-    this.#messageSalt = messageSalt
+  constructor(options: EventRemoverOptions) {
+    this.#options = options
   }
 
   /**
@@ -61,7 +66,7 @@ export class EventRemover {
    */
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
     try {
-      return await this.#pool.use(async (connection) => {
+      return await this.#options.pool.use(async (connection) => {
         await connection.run('BEGIN')
         try {
           const [row] = (await connection.run<Removal>(LOCK, [workspace_id, removal_id])).rows
@@ -80,8 +85,11 @@ export class EventRemover {
 
   async #remove(connection: Connection, removal: Removal): Promise<RemovedSlice> {
     const place: RemovalProgress = removal.place === '' ? {} : JSON.parse(removal.place)
-    if (removal.before_ms === null && !(await isSettled(connection, place))) {
-      await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), 0])
+    if (removal.before_ms === null && !(await isSettled(connection, place, this.#options))) {
+      const noted = JSON.stringify(place)
+      if (noted !== removal.place) {
+        await connection.run(NOTE, [removal.workspace_id, removal.removal_id, noted, 0])
+      }
       return { rows: 0, isDone: false }
     }
     const workspace = uuidOf(removal.workspace_id)
@@ -110,7 +118,7 @@ export class EventRemover {
 
   #messageOf({ message_id, message_text }: EventRow): string[] {
     const message = message_text ?? message_id
-    return message === null ? [] : [messageUuid(message, this.#messageSalt)]
+    return message === null ? [] : [messageUuid(message, this.#options.messageSalt)]
   }
 }
 
@@ -232,16 +240,34 @@ function endOf(before_ms: number | null): string {
  * more, also none with an identifier before the last one scanned. Such a write holds locks on tables from before it looks.
  * @param place gets those running, the first time, when the removal is visible to whoever begins
  */
-async function isSettled(connection: Connection, place: RemovalProgress): Promise<boolean> {
-  const { rows } = await connection.run<{ transaction: string }>(
-    `SELECT DISTINCT virtualtransaction AS transaction FROM pg_locks
-    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
-      AND relation IN ('event_messages'::regclass, 'journeys'::regclass, 'removals'::regclass)`,
-  )
+async function isSettled(
+  connection: Connection,
+  place: RemovalProgress,
+  { isDistributed }: Pick<EventRemoverOptions, 'isDistributed'>,
+): Promise<boolean> {
+  if (place.blind?.length === 0) return true
+  const { rows } = await connection.run<{ transaction: string }>(isDistributed ? WRITES_IN_STEPS : WRITES)
   const running = rows.map(({ transaction }) => transaction)
-  place.blind = place.blind === undefined ? running : running.filter((one) => place.blind?.includes(one))
+  if (place.blind === undefined) {
+    place.blind = running
+    // An earlier release has walked without waiting.
+    delete place.after
+  } else place.blind = running.filter((one) => place.blind?.includes(one))
   return place.blind.length === 0
 }
+
+/** The transactions that may be storing events: maintenance and backups lock the table in other modes. */
+const WRITES = `
+  SELECT DISTINCT virtualtransaction AS transaction FROM pg_locks
+  WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+    AND relation = 'event_messages'::regclass AND mode = 'RowExclusiveLock'`
+
+/** With those that have only looked so far, before they store. */
+const WRITES_IN_STEPS = `${WRITES}
+  UNION SELECT virtualtransaction FROM pg_locks
+  WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+    AND relation IN ('journeys'::regclass, 'removals'::regclass)
+    AND mode IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')`
 
 const LOCK = `
   SELECT removals.*, ${DURABLE} FROM removals

@@ -54,6 +54,9 @@ type Known = EventContent & { id: string; received_ms: number }
 /** The stored event with the length of its variables instead of the variables. */
 type Head = StoredEvent & { message: string; variables_bytes: number | null }
 
+/** A group cannot be stored now; others can. */
+export class GroupUnavailable extends Unavailable {}
+
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
@@ -193,7 +196,7 @@ export class EventWriter {
     let lookedUp = state
     if (missing.length === 0) await this.#count(group)
     for (let round = 1; missing.length > 0; round += 1) {
-      if (round > ROUNDS) throw new Unavailable('overloaded')
+      if (round > ROUNDS) throw new GroupUnavailable('overloaded')
       const stored = await this.#insertOnce({ ...group, state: lookedUp, rows: missing })
       if (stored !== 'outdated') {
         counts.clear()
@@ -214,6 +217,9 @@ export class EventWriter {
       const rules = await this.#references.rules(workspace_id, events, now_ms, { isNew: true })
       lookedUp = rules.state
       for (const row of open) row.refusal = rules.refusalOf(row.event, row.isDiscreet)
+      // Deduplication comes before rules.
+      const refused = open.filter(({ refusal }) => refusal)
+      for (const [message, event] of await this.#known(workspace, refused, rows)) known.set(message, event)
       const still = missing.filter(({ refusal }) => !refusal)
       for (const row of missing) {
         counts.add(row.series, row.counted, -1)
@@ -237,7 +243,7 @@ export class EventWriter {
    * Runs `INSERT` once.
    * @returns the identifiers of the events inserted; undefined if it was committed without an answer; 'outdated' if it
    *   stored nothing, not even counts, because what was looked up is no longer so
-   * @throws {Unavailable} if it would be that, but an earlier run on a lost connection may still store something
+   * @throws {GroupUnavailable} if it would be that, but an earlier run on a lost connection may still store something
    */
   async #insertOnce(group: Group): Promise<ReadonlySet<string> | undefined | 'outdated'> {
     const { pool, isDistributed } = this.#options
@@ -254,7 +260,7 @@ export class EventWriter {
       const parameters = [workspace, workspace_id, ...ofArrival, ...series, ...columnsOf(rows), ...lookedUp]
       const [inserted] = (await connection.run<Inserted>(INSERT, parameters)).rows
       if (!inserted?.is_current) {
-        if (mayBeDone && inserted?.is_same_server) throw new Unavailable('storage_unavailable')
+        if (mayBeDone && inserted?.is_same_server) throw new GroupUnavailable('storage_unavailable')
         return 'outdated'
       }
       if (!inserted.has_arrived) return undefined
@@ -268,8 +274,8 @@ export class EventWriter {
       const lookedUp = { workspace_id, journeys }
       const steps = { workspace, lookedUp, rows, arrival: ofArrival, insertEvents }
       const inserted = await insertInSteps(connection, steps)
-      if (inserted === 'outdated' && mayBeDone) throw new Unavailable('storage_unavailable')
-      return inserted === 'outdated' ? inserted : idsOf(inserted)
+      if (inserted === 'outdated' && mayBeDone) throw new GroupUnavailable('storage_unavailable')
+      return inserted === 'outdated' ? inserted : inserted && idsOf(inserted)
     }
     return await enqueueOnce(pool, { workspace, arrival }, isDistributed ? insertOnNodes : insert)
   }

@@ -26,12 +26,13 @@ export type Steps<Row extends StepRow> = {
  * Stores a group on Citus, with the outcome of `INSERT` of the event writer, but in a transaction of several statements.
  * What one part of a statement finds for another, Citus sends to every node: while one is down, no workspace could store
  * anything. Each of these statements is sent to the node of one shard.
- * @returns the rows that were inserted; 'outdated' if nothing was stored because something was removed
+ * @returns the rows that were inserted; 'outdated' if nothing was stored because something was removed; undefined if an
+ *   earlier run was committed
  */
 export async function insertInSteps<Row extends StepRow>(
   connection: Connection,
   { workspace, lookedUp, rows, arrival, insertEvents }: Steps<Row>,
-): Promise<readonly Row[] | 'outdated'> {
+): Promise<readonly Row[] | 'outdated' | undefined> {
   await connection.run(`BEGIN; SELECT ${DURABLE}`)
   try {
     if (!(await isCurrent(connection, lookedUp, rows))) {
@@ -52,7 +53,12 @@ export async function insertInSteps<Row extends StepRow>(
     }
     const isNew = ({ message, id = '' }: Row) => message === null || taken.has(id)
     const known = rows.filter((row) => !isNew(row)).map(({ series }) => series)
-    await connection.run(ARRIVAL, [workspace, ...arrival, known.length > 0 ? JSON.stringify(known) : null])
+    const takenSeries = known.length > 0 ? JSON.stringify(known) : null
+    const { rows: arrived } = await connection.run(ARRIVAL, [workspace, ...arrival, takenSeries])
+    if (arrived.length === 0) {
+      await connection.run('ROLLBACK')
+      return undefined
+    }
     const fresh = rows.filter(isNew)
     if (fresh.length > 0) await insertEvents(fresh)
     await connection.run('COMMIT')
@@ -100,4 +106,4 @@ const MESSAGES = `
 const ARRIVAL = `
   INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts, taken)
   VALUES ($1, $2, $3, $4, $5, $6, $7)
-  ON CONFLICT DO NOTHING`
+  ON CONFLICT DO NOTHING RETURNING 1 AS one`

@@ -4,7 +4,7 @@ import type { CommittedGroup } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { isNodeLost, seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
-import type { EventWriter, Sending } from './event-writer.ts'
+import { type EventWriter, GroupUnavailable, type Sending } from './event-writer.ts'
 
 /** Rows per group: enough to share one commit, few enough to commit within some ten milliseconds. */
 const GROUP_ROWS = 1_000
@@ -162,7 +162,7 @@ export class WriteScheduler {
       }
       for (const { reject } of group) reject(seen)
       if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
-      if (!(seen instanceof Unavailable)) return false
+      if (!(seen instanceof Unavailable) || seen instanceof GroupUnavailable) return false
       // What waits after a failure of the storage would fail too, each after a delay; of a lost node only this workspace.
       const doomed = isNodeLost(error) ? this.#waiting.takeAllOf(workspaceId) : this.#waiting.takeAll()
       for (const { reject } of doomed) reject(seen)
