@@ -216,6 +216,17 @@ async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (height > viewport.height) await page.setViewportSize(viewport)
 }
 
+/**
+ * Returns a function that scrolls to the chart of a region and counts these parts of it. A chart is loaded once it is visible,
+ * and what is loaded above it may move it away again.
+ */
+export function countDrawn(region: Locator, parts: Locator): () => Promise<number> {
+  return async () => {
+    await region.getByRole('figure').first().scrollIntoViewIfNeeded()
+    return await parts.count()
+  }
+}
+
 /** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   for (let presses = 0; presses < 50; presses++) {

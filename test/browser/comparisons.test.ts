@@ -10,7 +10,14 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { hasFocus, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
+import {
+  countDrawn,
+  hasFocus,
+  inspectScreen,
+  inspectState,
+  openAdministration,
+  tabTo,
+} from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -145,9 +152,9 @@ describe('a breakdown', () => {
     await page.reload()
     await expect.poll(shown).toEqual(numbers)
     await page.getByRole('table', { name: 'Times by group' }).waitFor()
-    await page.getByRole('region', { name: 'Conversion over time' }).scrollIntoViewIfNeeded()
-    await page.getByText(/^Share of customers who reached “Paid”, by plan and by the/).waitFor()
-    await page.locator('.recharts-line').first().waitFor()
+    const trend = page.getByRole('region', { name: 'Conversion over time' })
+    await trend.getByText(/^Share of customers who reached “Paid”, by plan and by the/).waitFor()
+    await expect.poll(countDrawn(trend, trend.locator('.recharts-line'))).toBeGreaterThan(0)
     await inspectScreen(page, 'report-breakdown')
     await page.getByRole('button', { name: /^by plan.*remove filter$/ }).click()
     await groups(page).waitFor({ state: 'detached' })

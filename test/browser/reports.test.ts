@@ -9,7 +9,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { countDrawn, inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const minute = 60_000
@@ -524,9 +524,9 @@ describe('A chart', () => {
     const region = page.getByRole('region', { name: 'Conversion over time' })
     await region.getByText(/“Paid”: 1 \(50%\) of 2 on .*, the most recent comparable cohort/).waitFor()
     await region.getByText(/90% of those who reach “Paid” take up to 5d, so the last \d days may/).waitFor()
-    await region.getByText('Hollow points are too recent').scrollIntoViewIfNeeded()
+    await region.getByText('Hollow points are too recent').waitFor()
     const hollow = region.locator('circle[fill="var(--mantine-color-body)"][r="3"]')
-    await expect.poll(() => hollow.count()).toBeGreaterThan(0)
+    await expect.poll(countDrawn(region, hollow)).toBeGreaterThan(0)
     await inspectState(page, 'report-trend')
     await region.getByRole('button', { name: 'Show as table' }).click()
     const rows = await cellsOf(region.getByRole('table'))
@@ -536,12 +536,14 @@ describe('A chart', () => {
   })
 
   it('of the trend has a bar per step if everyone entered in one period', async () => {
-    const span = { entered_from: now - 21 * day, entered_to: now - 19 * day }
+    // An instant: the cohorts are those of whole periods, and two days can lie in two weeks.
+    const entered_from = now - 20 * day
+    const span = { entered_from, entered_to: entered_from + 1 }
     const search = Object.entries(span).map(([name, at_ms]) => [name, new Date(at_ms).toISOString()])
     const page = await openReport(`?by=day&${new URLSearchParams(search)}`)
     const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText(/All customers entered on /).scrollIntoViewIfNeeded()
-    await expect.poll(() => region.locator('.recharts-bar-rectangle').count()).toBe(steps.length)
+    await region.getByText(/All customers entered on /).waitFor()
+    await expect.poll(countDrawn(region, region.locator('.recharts-bar-rectangle'))).toBe(steps.length)
     await region.getByText('Weeks', { exact: true }).click()
     await region.getByText(/All customers entered in the week of /).waitFor()
   })

@@ -8,7 +8,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
+import { countDrawn, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const steps = [
@@ -282,8 +282,7 @@ describe('what is shown', () => {
     ])
 
     const trend = page.getByRole('region', { name: 'Conversion over time' })
-    await trend.scrollIntoViewIfNeeded()
-    await trend.locator('svg.recharts-surface').waitFor()
+    await expect.poll(countDrawn(trend, trend.locator('svg.recharts-surface'))).toBeGreaterThan(0)
     const rows = (await saved(page, trend, 'Table as CSV')).bytes.toString().split('\r\n')
     expect(rows[0]).toBe('\ufeffWeek,Entered,"\'=HYPERLINK(""http://x"",""y"")",Chose a plan,Comparable')
     const svg = await saved(page, trend, 'Chart as SVG')
