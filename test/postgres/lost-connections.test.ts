@@ -5,8 +5,6 @@ import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
-import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
-import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { isDistributed } from '../fixtures/engine.ts'
@@ -25,7 +23,7 @@ import {
   readingIn,
   type Store,
 } from '../fixtures/store.ts'
-import { completed } from '../storage/erase.ts'
+import { beginErasure, completed } from '../storage/erase.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 
 /** Found in the statement that stores events, and in the one for customers. */
@@ -192,10 +190,7 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     })
     await cut
     const letThrough = await proxy.hold(EVENTS)
-    await second.db.transaction().execute(async (db) => {
-      const customer = { workspace_id, customer_id: subject.customer_id, may_return: false }
-      await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
-    })
+    await beginErasure(second, subject)
     second.removals.begin()
     letThrough()
     await refused

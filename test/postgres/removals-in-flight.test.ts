@@ -5,7 +5,6 @@ import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
-import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { removals } from '../../server/storage/removals/removals.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { createJourney } from '../../server/storage/tables/audited-changes.ts'
@@ -21,6 +20,7 @@ import {
   type Store,
   type Subject,
 } from '../fixtures/store.ts'
+import { beginErasure } from '../storage/erase.ts'
 
 /** Another program's transaction. */
 async function transaction(databaseUrl: string): Promise<Client> {
@@ -31,17 +31,9 @@ async function transaction(databaseUrl: string): Promise<Client> {
   return client
 }
 
-async function beginErasure(store: Store, { workspace_id, customer_id }: Subject) {
-  const customer = { workspace_id, customer_id, may_return: false }
-  const author = commandLine(Date.now())
-  await store.db.transaction().execute((db) => eraseCustomer(db, store.removals, customer, author))
-  store.removals.begin()
-}
-
 async function beginJourneyRemoval(store: Store, { workspace_id, journey_id }: Subject) {
   const journey = { workspace_id, journey_id, begun_ms: Date.now() }
   await store.db.transaction().execute((db) => store.removals.removeJourney(db, journey))
-  store.removals.begin()
 }
 
 async function allRemoved(store: Store) {
@@ -72,6 +64,7 @@ describe.skipIf(isDistributed)('a write that began before a removal and ends aft
     // With a later identifier.
     await insert(other, subject)
     await begin(other, subject)
+    other.removals.begin()
     const places = async () => (await removals(store.db)).map(({ place }) => place)
     await expect.poll(places, withPatience).toEqual([expect.stringContaining('"blind":["')])
     await holding.query('ROLLBACK')
@@ -101,6 +94,7 @@ describe('the message of an event that is being removed', () => {
     const writing = await transaction(store.databaseUrl)
     await writing.query('LOCK TABLE event_messages IN ROW EXCLUSIVE MODE')
     await beginJourneyRemoval(store, subject)
+    store.removals.begin()
     const second = { ...subject, journey_id }
     const after = idOf(await insert(store, second, { message_id }))
     expect(after).not.toBe(before)

@@ -6,13 +6,17 @@ import type { Store, Subject } from '../fixtures/store.ts'
 
 /** Erases a customer and waits until nothing of it is left. */
 export async function erase(store: Store, subject: Subject) {
-  const { workspace_id, customer_id } = subject
+  await beginErasure(store, subject)
+  store.removals.begin()
+  await completed(store, subject)
+}
+
+/** Erases a customer; the removal of its data starts within some seconds. */
+export async function beginErasure(store: Store, { workspace_id, customer_id }: Subject) {
   const customer = { workspace_id, customer_id, may_return: false }
   await store.db.transaction().execute(async (db) => {
     await eraseCustomer(db, store.removals, customer, commandLine(Date.now()))
   })
-  store.removals.begin()
-  await completed(store, subject)
 }
 
 export async function completed(store: Store, { workspace_id, customer_id }: Subject) {

@@ -3,9 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { removals } from '../../server/storage/removals/removals.ts'
-import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { engine } from '../fixtures/engine.ts'
 import { followed } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -22,14 +20,7 @@ import {
   type Store,
   type Subject,
 } from '../fixtures/store.ts'
-
-/** Starts the removal of a customer. */
-async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {
-  const customer = { workspace_id, customer_id, may_return: false }
-  await store.db.transaction().execute(async (db) => {
-    await eraseCustomer(db, store.removals, customer, commandLine(Date.now()))
-  })
-}
+import { beginErasure } from './erase.ts'
 
 async function allRemoved(store: Store) {
   await expect.poll(() => removals(store.db), withPatience).toEqual([])
@@ -37,7 +28,7 @@ async function allRemoved(store: Store) {
 
 /** Removes a customer, and waits until the removal is complete. */
 async function remove(store: Store, subject: Subject) {
-  await takeOut(store, subject)
+  await beginErasure(store, subject)
   store.removals.begin()
   await allRemoved(store)
 }
@@ -102,7 +93,7 @@ describe('a customer who is removed from a store', () => {
     for (const status of ['created', 'duplicate']) {
       expect(await insert(store, gone, { message_id })).toMatchObject({ status })
     }
-    await takeOut(store, gone)
+    await beginErasure(store, gone)
     for (const event of [{}, { message_id }]) {
       expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_erased' })
     }
@@ -170,7 +161,7 @@ describe('a store that is opened again', () => {
     const gone = await another(before, kept)
     await insert(before, kept, { event_id: 'kept' })
     await insertMany(before, gone, 3_000, 'gone')
-    await takeOut(before, gone)
+    await beginErasure(before, gone)
     await before.close()
     const store = await openStoreForTest({ databaseUrl: before.databaseUrl })
     await allRemoved(store)
@@ -221,7 +212,7 @@ it('contains exactly what was not removed, whatever is stored and removed meanwh
         if (gone.has(whose)) continue
         if (isRemoved && gone.size < 4) {
           gone.add(whose)
-          await takeOut(store, subject)
+          await beginErasure(store, subject)
           store.removals.begin()
           continue
         }
