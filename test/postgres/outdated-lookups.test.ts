@@ -62,7 +62,7 @@ it.each([
   { what: 'journey', remove: removeJourney, code: 'journey_not_found', message_id: null },
 ])(
   'stores nothing of a $what that was removed by another server after it was looked up: message_id $message_id',
-  async ({ remove, code, message_id }) => {
+  async ({ what, remove, code, message_id }) => {
     const { databaseUrl, proxy, stopped, other, subject } = await twoServers()
     const held = proxy.hold(STORING)
     const outcome = persistently(() => insert(stopped, subject, { message_id }))
@@ -74,6 +74,11 @@ it.each([
       expect(await runSql(databaseUrl, `SELECT * FROM ${table}`)).toEqual([])
     }
     expect(await counted(stopped, subject)).toEqual({ created: 0, duplicate: 0, rejected: 1 })
+    // The name of a removed journey does not come back with what is counted.
+    const queue = () => runSql(databaseUrl, 'SELECT 1 AS one FROM event_arrivals')
+    await expect.poll(queue, withPatience).toEqual([])
+    const series = await runSql(databaseUrl, 'SELECT journey_id FROM event_series')
+    expect(series).toEqual([{ journey_id: what === 'journey' ? '' : subject.journey_id }])
   },
 )
 

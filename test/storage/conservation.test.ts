@@ -133,140 +133,135 @@ async function breaker({ db, databaseUrl }: Store): Promise<() => Promise<unknow
   return () => run(`SELECT setval('breaks', 1)`)
 }
 
-describe.skipIf(isDistributed)(
-  'the metrics of a load with duplicates, rejections, refusals and failing commits',
-  () => {
-    it('add up at any moment, and match the responses and the stored events', async () => {
-      const { store, url, workspace } = await serveStoreForTest()
-      const breakNextWrite = await breaker(store)
-      // With customer protection a publishable key would get the same answer for every customer, and responses would say
-      // less than the counts.
-      await store.db.transaction().execute((db) => updateProtection(db, workspace.workspace_id, false))
-      const keys = {
-        secret: workspace.secret_key,
-        publishable: workspace.publishable_key,
-        wrong: newServiceKey('secret'),
-      }
-      const { workspace_id } = workspace
-      const post = async (path: string, key: keyof typeof keys, body: unknown) => {
-        const headers = { 'x-service-key': keys[key], 'content-type': 'application/json' }
-        const text = typeof body === 'string' ? body : JSON.stringify(body)
-        return await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: text })
-      }
-      const newJourney = async (name: string): Promise<string> => {
-        return (await (await post('/journeys', 'secret', { name })).json()).journey_id
-      }
-      const journeys = {
-        active: workspace.journey_id,
-        archived: await newJourney('A'),
-        other: await newJourney('B'),
-        unknown: 'jrn_unknown',
-      }
-      await post(`/journeys/${journeys.archived}/archive`, 'secret', '')
-      const customers = {
-        enrolled: idOf(await initialize(store, workspace, 'enrolled')),
-        elsewhere: idOf(await initialize(store, { workspace_id, journey_id: journeys.other }, 'elsewhere')),
-        unknown: 'cus_unknown',
-      }
+describe('the metrics of a load with duplicates, rejections, refusals and failing commits', () => {
+  const itOnOneServer = it.skipIf(isDistributed)
 
-      let runs = 0
-      const bodyOf = ({ journey, customer, name, message, size, year }: Sent) => ({
-        journey_id: journeys[journey],
-        customer_id: customers[customer],
-        event_id: name,
-        custom_variables: 'x'.repeat(size),
-        occurred_at: `${year}-01-01T00:00:00Z`,
-        ...(message !== undefined && { message_id: `${runs}-${message}` }),
-      })
+  itOnOneServer('add up at any moment, and match the responses and the stored events', async () => {
+    const { store, url, workspace } = await serveStoreForTest()
+    const breakNextWrite = await breaker(store)
+    // With customer protection a publishable key would get the same answer for every customer, and responses would say
+    // less than the counts.
+    await store.db.transaction().execute((db) => updateProtection(db, workspace.workspace_id, false))
+    const keys = {
+      secret: workspace.secret_key,
+      publishable: workspace.publishable_key,
+      wrong: newServiceKey('secret'),
+    }
+    const { workspace_id } = workspace
+    const post = async (path: string, key: keyof typeof keys, body: unknown) => {
+      const headers = { 'x-service-key': keys[key], 'content-type': 'application/json' }
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      return await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: text })
+    }
+    const newJourney = async (name: string): Promise<string> => {
+      return (await (await post('/journeys', 'secret', { name })).json()).journey_id
+    }
+    const journeys = {
+      active: workspace.journey_id,
+      archived: await newJourney('A'),
+      other: await newJourney('B'),
+      unknown: 'jrn_unknown',
+    }
+    await post(`/journeys/${journeys.archived}/archive`, 'secret', '')
+    const customers = {
+      enrolled: idOf(await initialize(store, workspace, 'enrolled')),
+      elsewhere: idOf(await initialize(store, { workspace_id, journey_id: journeys.other }, 'elsewhere')),
+      unknown: 'cus_unknown',
+    }
 
-      const said: Counts = { ...none }
-      const customersSaid = { created: 0, known: 0 }
-      const requests: Record<string, number> = {}
-      const ask = async (operation: keyof typeof PATHS, key: keyof typeof keys, body: unknown) => {
-        const reply = await post(PATHS[operation], key, body)
-        const answer: Answer = await reply.json()
-        const name = `${operation} ${reply.status} ${answer.code ?? ''}`
-        requests[name] = (requests[name] ?? 0) + 1
-        return { status: reply.status, ok: reply.ok, answer }
-      }
-
-      const run = async (action: Action) => {
-        if (action.kind === 'break') {
-          // The next group fails; after that the file is opened again.
-          await breakNextWrite()
-        } else if (action.kind === 'refused') {
-          await ask(action.operation, action.key, action.body)
-        } else if (action.kind === 'initialize') {
-          const names = {
-            client_customer_id: `c-${action.name}`,
-            customer_type: 'contact',
-            customer_name: 'C',
-          }
-          const body = { ...names, journey_id: journeys.active }
-          const { ok, answer } = await ask('initializeCustomer', action.key, body)
-          if (ok) customersSaid[answer.created ? 'created' : 'known'] += 1
-        } else if (action.kind === 'batch') {
-          const { ok, answer } = await ask('createEvents', action.key, { events: action.events.map(bodyOf) })
-          if (ok) for (const name of ['received', ...OUTCOMES] as const) said[name] += Number(answer[name])
-          else said.unavailable += action.events.length
-        } else {
-          const { ok, status, answer } = await ask('createEvent', action.key, bodyOf(action.event))
-          // Refused by size alone, before the content is checked.
-          if (status === 413) return
-          if (status >= 500) {
-            said.unavailable += 1
-          } else {
-            said.received += 1
-            said[ok ? (answer.duplicate ? 'duplicate' : 'created') : 'rejected'] += 1
-          }
-        }
-      }
-
-      const assertSum = async () => {
-        const samples = await scrape({ url })
-        const key_ids = new Set(samples.flatMap(({ labels }) => labels.key_id ?? []))
-        for (const key_id of key_ids) {
-          const { received, created, duplicate, rejected } = countsOf(samples, { key_id })
-          expect(received).toBe(created + duplicate + rejected)
-        }
-        return samples
-      }
-
-      await fc.assert(
-        fc.asyncProperty(fc.array(fc.array(action, { maxLength: 20 }), { maxLength: 4 }), async (waves) => {
-          runs += 1
-          for (const wave of waves) {
-            let isOver = false
-            const answered = Promise.all(wave.map(run)).finally(() => {
-              isOver = true
-            })
-            while (!isOver) await assertSum()
-            await answered
-          }
-          const samples = await assertSum()
-          expect(countsOf(samples)).toEqual(said)
-          for (const [outcome, count] of Object.entries(customersSaid)) {
-            expect(sumOf(samples, 'cairn_customers_initialized_total', { outcome })).toBe(count)
-          }
-        }),
-        { numRuns: 26, examples: [[every]] },
-      )
-      const now_ms = Date.now()
-      const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
-      const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
-      const { created, duplicate, rejected } = said
-      expect(total).toEqual({ created, duplicate, rejected })
-      expect(await storedEvents(await connectTo(store.databaseUrl))).toHaveLength(said.created ?? 0)
-      // A request is counted when its response has been sent, which may be after its sender has received it.
-      await vi.waitFor(async () => {
-        const samples = await scrape({ url })
-        const counted = samples
-          .filter(({ name, labels }) => name === 'cairn_requests_total' && `${labels.operation}` in PATHS)
-          .map(({ labels, value }) => [`${labels.operation} ${labels.status} ${labels.code}`, value])
-        expect(Object.fromEntries(counted)).toEqual(requests)
-      }, withPatience)
-      // The load has contained everything that it was meant to.
-      for (const count of Object.values(said)) expect(count).toBeGreaterThan(0)
+    let runs = 0
+    const bodyOf = ({ journey, customer, name, message, size, year }: Sent) => ({
+      journey_id: journeys[journey],
+      customer_id: customers[customer],
+      event_id: name,
+      custom_variables: 'x'.repeat(size),
+      occurred_at: `${year}-01-01T00:00:00Z`,
+      ...(message !== undefined && { message_id: `${runs}-${message}` }),
     })
-  },
-)
+
+    const said: Counts = { ...none }
+    const customersSaid = { created: 0, known: 0 }
+    const requests: Record<string, number> = {}
+    const ask = async (operation: keyof typeof PATHS, key: keyof typeof keys, body: unknown) => {
+      const reply = await post(PATHS[operation], key, body)
+      const answer: Answer = await reply.json()
+      const name = `${operation} ${reply.status} ${answer.code ?? ''}`
+      requests[name] = (requests[name] ?? 0) + 1
+      return { status: reply.status, ok: reply.ok, answer }
+    }
+
+    const run = async (action: Action) => {
+      if (action.kind === 'break') {
+        // The next group fails; after that the file is opened again.
+        await breakNextWrite()
+      } else if (action.kind === 'refused') {
+        await ask(action.operation, action.key, action.body)
+      } else if (action.kind === 'initialize') {
+        const names = { client_customer_id: `c-${action.name}`, customer_type: 'contact', customer_name: 'C' }
+        const body = { ...names, journey_id: journeys.active }
+        const { ok, answer } = await ask('initializeCustomer', action.key, body)
+        if (ok) customersSaid[answer.created ? 'created' : 'known'] += 1
+      } else if (action.kind === 'batch') {
+        const { ok, answer } = await ask('createEvents', action.key, { events: action.events.map(bodyOf) })
+        if (ok) for (const name of ['received', ...OUTCOMES] as const) said[name] += Number(answer[name])
+        else said.unavailable += action.events.length
+      } else {
+        const { ok, status, answer } = await ask('createEvent', action.key, bodyOf(action.event))
+        // Refused by size alone, before the content is checked.
+        if (status === 413) return
+        if (status >= 500) {
+          said.unavailable += 1
+        } else {
+          said.received += 1
+          said[ok ? (answer.duplicate ? 'duplicate' : 'created') : 'rejected'] += 1
+        }
+      }
+    }
+
+    const assertSum = async () => {
+      const samples = await scrape({ url })
+      const key_ids = new Set(samples.flatMap(({ labels }) => labels.key_id ?? []))
+      for (const key_id of key_ids) {
+        const { received, created, duplicate, rejected } = countsOf(samples, { key_id })
+        expect(received).toBe(created + duplicate + rejected)
+      }
+      return samples
+    }
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(action, { maxLength: 20 }), { maxLength: 4 }), async (waves) => {
+        runs += 1
+        for (const wave of waves) {
+          let isOver = false
+          const answered = Promise.all(wave.map(run)).finally(() => {
+            isOver = true
+          })
+          while (!isOver) await assertSum()
+          await answered
+        }
+        const samples = await assertSum()
+        expect(countsOf(samples)).toEqual(said)
+        for (const [outcome, count] of Object.entries(customersSaid)) {
+          expect(sumOf(samples, 'cairn_customers_initialized_total', { outcome })).toBe(count)
+        }
+      }),
+      { numRuns: 26, examples: [[every]] },
+    )
+    const now_ms = Date.now()
+    const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
+    const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
+    const { created, duplicate, rejected } = said
+    expect(total).toEqual({ created, duplicate, rejected })
+    expect(await storedEvents(await connectTo(store.databaseUrl))).toHaveLength(said.created ?? 0)
+    // A request is counted when its response has been sent, which may be after its sender has received it.
+    await vi.waitFor(async () => {
+      const samples = await scrape({ url })
+      const counted = samples
+        .filter(({ name, labels }) => name === 'cairn_requests_total' && `${labels.operation}` in PATHS)
+        .map(({ labels, value }) => [`${labels.operation} ${labels.status} ${labels.code}`, value])
+      expect(Object.fromEntries(counted)).toEqual(requests)
+    }, withPatience)
+    // The load has contained everything that it was meant to.
+    for (const count of Object.values(said)) expect(count).toBeGreaterThan(0)
+  })
+})

@@ -238,7 +238,7 @@ function endOf(before_ms: number | null): string {
 /**
  * Whether every write has ended that did not see the removal. Only then are events looked for: none of it will appear any
  * more, also none with an identifier before the last one scanned. Such a write holds locks on tables from before it looks.
- * @param place gets those running, the first time, when the removal is visible to whoever begins
+ * @param place gets the writes that are running, the first time: every later one sees the removal
  */
 async function isSettled(
   connection: Connection,
