@@ -9,6 +9,7 @@ import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type AppOptions, createApp } from './app.ts'
 import { Callers } from './callers/callers.ts'
 import { Credentials } from './callers/credentials.ts'
+import { expressMessages } from './express-messages.ts'
 import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { OpenConnections } from './open-connections.ts'
@@ -104,6 +105,7 @@ export class HttpServer {
       connectionsCheckingInterval: patience.check_ms,
       // The app refuses such a request itself, with a reason.
       requireHostHeader: false,
+      ...expressMessages(app),
     }
     const server = createServer(options, app)
     this.#listening = new ListeningSockets(server)
