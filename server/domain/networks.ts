@@ -28,7 +28,8 @@ const IPV4_MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
  */
 export function plainAddress(address: string): string {
   const [unscoped = ''] = address.split('%')
-  if (!isIPv6(unscoped)) return unscoped
+  // Looked at first, because the pattern of `isIPv6` takes 4 µs to not find an IPv4 address, once per request.
+  if (!unscoped.includes(':') || !isIPv6(unscoped)) return unscoped
   const canonical = new URL(`http://[${unscoped}]`).hostname.slice(1, -1)
   const [, high = '', low = ''] = IPV4_MAPPED.exec(canonical) ?? []
   if (high === '') return canonical
