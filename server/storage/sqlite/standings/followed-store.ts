@@ -7,7 +7,7 @@ import type { MemtableRing } from '../index/memtable.ts'
 import { SPAN_EVENTS } from '../index/zone-map.ts'
 import { LAST_SEQ } from '../writer/event-writer.ts'
 import { keyOf, numberOf } from './keys.ts'
-import type { FollowedUpTo } from './standings-file.ts'
+import { type FollowedUpTo, NOTHING } from './standings-file.ts'
 
 /** What was stored after a position, or as much of it as is processed at a time. */
 export type Slice = {
@@ -30,8 +30,8 @@ type Change = {
   isRenewed?: true
 }
 
-/** Limit of events, and of enrolments, in a slice. */
-const SLICE_ROWS = 65_536
+/** Limit of events, of enrolments, and of removals, in a slice. */
+export const SLICE_ROWS = 65_536
 
 type Steps = { text: string; event_ids: string[]; json: string }
 
@@ -83,6 +83,14 @@ export class FollowedStore {
     if (marked === event_mark) return true
     const isRemoved = marked.startsWith(REMOVED) && seq <= (lastSeq.get() ?? 0)
     return isRemoved && marked.slice(REMOVED.length) === event_mark.slice(event_mark.indexOf(' '))
+  }
+
+  /**
+   * The position from which everything is followed anew: before all enrolments and events, and after all removals, because
+   * what they removed is not read. The log of removals does not reach back to the first one.
+   */
+  beginning(): FollowedUpTo {
+    return { ...NOTHING, removal: this.#statements.removals.get()?.last_removal ?? 0 }
   }
 
   /** Whether the log of removals still reaches back to a position. */
@@ -158,12 +166,14 @@ export class FollowedStore {
       if (enrolment) change.enrolment = enrolment
     }
 
+    // After all removals: those of a journey must not meet the enrolments of another that has got its number.
+    const hasRemovals = removals.length < SLICE_ROWS
     // The enrolments of the slice's events are in this slice or an earlier one.
-    const enrolments = this.#statements.enrolments.all(from.enrolment, SLICE_ROWS)
+    const enrolments = hasRemovals ? this.#statements.enrolments.all(from.enrolment, SLICE_ROWS) : []
     for (const [, journey_ref, customer_ref, entered_ms, customer_type] of enrolments) {
       changeOf(journey_ref, customer_ref).enrolment = { customer_type, entered_ms }
     }
-    const hasEnrolments = enrolments.length < SLICE_ROWS
+    const hasEnrolments = hasRemovals && enrolments.length < SLICE_ROWS
     const last = this.#statements.lastSeq.get() ?? 0
     const seq = hasEnrolments ? Math.max(from.seq, Math.min(last, from.seq + SLICE_ROWS)) : from.seq
     const events = seq - from.seq
@@ -171,7 +181,7 @@ export class FollowedStore {
       changeOf(journey_ref, customer_ref).events.push({ name, at_ms, id: keyOf(number) })
     }
 
-    const isAll = hasEnrolments && seq === last && removals.length < SLICE_ROWS
+    const isAll = hasEnrolments && seq === last
     const enrolment = enrolments.at(-1)?.[0] ?? from.enrolment
     // Everything received before the last event is included, because events are stored in order of receipt.
     const asOf_ms = isAll ? now_ms : events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null

@@ -34,7 +34,8 @@ export type FollowedUpTo = {
 /** Version of the file's layout. A file with another version is deleted and rebuilt. */
 const LAYOUT = 3
 
-const NOTHING: FollowedUpTo = {
+/** The position in a store in which nothing was ever removed, before anything is followed. */
+export const NOTHING: FollowedUpTo = {
   enrolment: 0,
   enrolment_mark: '',
   seq: 0,
@@ -147,6 +148,11 @@ export class StandingsReader implements StandingReader {
 
   followed(): FollowedUpTo {
     return this.#statements.followed.get() ?? NOTHING
+  }
+
+  /** Whether nothing was followed into this file yet. */
+  isNew(): boolean {
+    return this.#statements.followed.get() === undefined
   }
 
   async journey(journey: Key): Promise<JourneyState | undefined> {

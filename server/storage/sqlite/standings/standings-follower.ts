@@ -237,12 +237,13 @@ export class StandingsFollower {
       let file = openStandings(path)
       let writer = new StandingsWriter(file, followed, history)
       opened.push(file)
-      if (!followed.has(writer.followed())) {
+      if (!writer.isNew() && !followed.has(writer.followed())) {
         file.close()
         file = openStandingsAnew(path)
         writer = new StandingsWriter(file, followed, history)
         opened.push(file)
       }
+      if (writer.isNew()) writer.saveFollowed(followed.beginning())
       const storeOfReports = openReadable(this.#path)
       opened.push(storeOfReports)
       const connection = openReadable(path)

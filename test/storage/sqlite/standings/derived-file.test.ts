@@ -34,11 +34,20 @@ async function reopened(store: Store, change: (path: string) => void): Promise<S
   return await openStoreForTest({ path: store.path })
 }
 
+/** Deletes a file of standings, and numbers removals in its store as after a million. */
+function rebuiltAfterRemovals(path: string): void {
+  rmSync(path)
+  const store = new Database(path.slice(0, -standingsPath('').length))
+  store.exec('INSERT INTO enrolment_removals (number, journey_ref, customer_ref) VALUES (1000001, 999, 999)')
+  store.close()
+}
+
 describe('the file of standings is rebuilt', () => {
   it.each<[string, (path: string) => void]>([
     ['where there is none', (path) => rmSync(path)],
     ['where it is damaged', (path) => writeFileSync(path, 'Not a database.\n'.repeat(1_000))],
     ['where it is of another layout', (path) => new Database(path).exec('PRAGMA user_version = 999').close()],
+    ['where there is none, and old removals are known no more', rebuiltAfterRemovals],
   ])('%s', async (_, change) => {
     const first = await openStoreForTest()
     const subject = await subjectWithSteps(first)
