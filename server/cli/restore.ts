@@ -6,9 +6,17 @@ import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
+import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
+import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
-import { DERIVED, ENCRYPTION_KEY, ENGINE_COMPANIONS, sqlitePath } from '../storage/sqlite/store-files.ts'
+import {
+  DERIVED,
+  ENCRYPTION_KEY,
+  ENGINE_COMPANIONS,
+  ERASURES,
+  sqlitePath,
+} from '../storage/sqlite/store-files.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
 import {
   type Access,
@@ -50,7 +58,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
-    const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file, openSecretBox(config))
+    const restored = await replace(config, file)
     io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
@@ -62,12 +70,14 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   }
 }
 
-/** @param path the store, with all links resolved */
-async function replace(path: string, file: string, secrets: SecretBox | undefined) {
+async function replace(config: Config, file: string) {
+  const path = realpathSync(sqlitePath(config.databaseUrl))
+  const secrets = openSecretBox(config)
   if (realpathSync(file) === path) throw new CommandFailure(`${file} is the store itself`, ExitCode.conflict)
   const at_ms = Date.now()
   return await withStoreCopy(file, dirname(path), async (copy, { events, newest_ms }) => {
-    const replaced = await accessBefore(path)
+    const replaced = await readReplaced(path, accessTo)
+    await noteErasures(config, (await readReplaced(path, erasuresIn)) ?? [])
     const { ended, access, webhooks } = await inStore(`sqlite:${copy}`, async (db) => {
       const ended = await endOldAccess(db, { replaced, author: commandLine(at_ms) })
       return { ended, access: await accessTo(db), webhooks: await unsignedWebhooks(db, secrets) }
@@ -97,15 +107,34 @@ async function unsignedWebhooks(db: Kysely<DB>, secrets: SecretBox | undefined):
   return unsigned.map(({ webhook_id }) => webhook_id)
 }
 
-/** Returns who had access to the store that is to be replaced; undefined if it cannot be read. */
-async function accessBefore(path: string): Promise<Access[] | undefined> {
+/** Reads from the store that is to be replaced. @returns undefined if it cannot be read */
+async function readReplaced<Result>(
+  path: string,
+  read: (db: Kysely<DB>) => Promise<Result>,
+): Promise<Result | undefined> {
   if (statSync(path).size === 0) return undefined
   try {
     const db = new Kysely<DB>({ dialect: new LocalDialect({ database: openReadable(path) }) })
-    return await accessTo(db).finally(() => db.destroy())
+    return await read(db).finally(() => db.destroy())
   } catch {
     return undefined
   }
+}
+
+async function erasuresIn(db: Kysely<DB>): Promise<NotedErasure[]> {
+  return await db
+    .selectFrom('erasures')
+    .select(['workspace_id', 'customer_id', 'own_digest', 'erased_ms'])
+    .execute()
+}
+
+/** Adds to the journal the erasures that a server committed and was killed before it recorded them. */
+async function noteErasures(
+  { databaseUrl, erasuresFile }: Config,
+  erasures: readonly NotedErasure[],
+): Promise<void> {
+  if (erasures.length === 0) return
+  await new ErasureJournal(erasuresFile ?? sqlitePath(databaseUrl) + ERASURES).note(erasures)
 }
 
 /**

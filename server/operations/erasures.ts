@@ -17,6 +17,8 @@ export const eraseCustomer: Operation<'eraseCustomer'> = async ({ workspaceId, p
     return erasures.eraseCustomer(db, storage.removals, customer, authorOf(context))
   })
   if (!erasure) throw customerNotFound(path.customer_id)
+  // Before the answer: an erasure that was answered must survive the restore of an older backup.
+  await storage.removals.note(erasure)
   storage.removals.begin()
   return { status: 200, body: erasureOf(erasure) }
 }

@@ -1,13 +1,15 @@
 // engines: sqlite, postgres
 
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { findErasure } from '../../server/storage/removals/erasures.ts'
 import { findCustomer } from '../../server/storage/tables/customers.ts'
-import { temporaryFolder } from '../fixtures/cairn.ts'
+import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { initialize as initializeIn } from '../fixtures/customer.ts'
 import { engine, isDistributed } from '../fixtures/engine.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from '../fixtures/store.ts'
 import { completed, erase } from './erase.ts'
@@ -59,6 +61,46 @@ it('records erasures from elsewhere when it starts', async () => {
   const [line = ''] = readFileSync(erasuresFile, 'utf8').split('\n').filter(Boolean)
   const { workspace_id, customer_id } = subject
   expect(JSON.parse(line)).toMatchObject({ workspace_id, customer_id })
+})
+
+it('records every erasure before it is answered, and once', async () => {
+  const erasuresFile = join(temporaryFolder(), 'erased')
+  const cairn = await startCairnForTest({ erasuresFile })
+  const workspace = await cairn.workspace()
+  const { client } = workspace
+  const noted = () => readFileSync(erasuresFile, 'utf8').split('\n').filter(Boolean)
+  const eraseOne = async (customer_id: string) => {
+    const { response } = await client.eraseCustomer({ path: { customer_id } })
+    return { status: response.status, isNoted: noted().some((line) => line.includes(customer_id)) }
+  }
+  const erased: Awaited<ReturnType<typeof eraseOne>>[] = []
+  // Not all at the same time: on a busy machine the last transactions would wait too long, and be refused.
+  for (let round = 0; round < 10; round += 1) {
+    const names = Array.from({ length: 10 }, (_, index) => `user-${round}-${index}`)
+    const ids = await Promise.all(names.map((name) => initializeIn(workspace, name)))
+    erased.push(...(await Promise.all(ids.map(eraseOne))))
+  }
+  expect(erased).toEqual(Array(100).fill({ status: 200, isNoted: true }))
+  const pending = async () =>
+    (await client.listErasures({ query: { limit: 100 } })).data?.data.filter((each) => !each.completed_at)
+  await expect.poll(pending, withPatience).toEqual([])
+  expect(noted()).toHaveLength(100)
+})
+
+it('answers an erasure that cannot be recorded, and removes nothing until it can', async () => {
+  const erasuresFile = join(temporaryFolder(), 'erased')
+  const cairn = await startCairnForTest({ erasuresFile })
+  const workspace = await cairn.workspace()
+  const customer_id = await initializeIn(workspace, 'user-1')
+  rmSync(erasuresFile)
+  mkdirSync(erasuresFile)
+  const erase = async () => (await workspace.client.eraseCustomer({ path: { customer_id } })).data
+  expect(await erase()).toMatchObject({ customer_id, completed_at: null })
+  await expect.poll(() => JSON.stringify(cairn.log), withPatience).toContain('EISDIR')
+  expect(await erase()).toMatchObject({ completed_at: null })
+  rmdirSync(erasuresFile)
+  await expect.poll(async () => (await erase())?.completed_at, withPatience).toEqual(expect.any(String))
+  expect(readFileSync(erasuresFile, 'utf8')).toContain(customer_id)
 })
 
 it('does not start if erasures cannot be recorded', async () => {

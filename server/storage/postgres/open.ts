@@ -161,7 +161,13 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     activity: standings.activity,
     standings,
     refusals,
-    removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },
+    removals: {
+      removeCustomer,
+      removeJourney,
+      countEnrolments,
+      note: (erasure) => removing.note(erasure),
+      begin: () => removing.begin(),
+    },
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()

@@ -1,9 +1,11 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Database } from '../database.ts'
-import { FILE_MODE, makePrivate } from '../private-file.ts'
+import { FILE_MODE, makePrivate, syncFile } from '../private-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
-import { eraseAgain, findErasure, type NotedErasure } from './erasures.ts'
-import type { RemovalStore } from './removal-store.ts'
+import { eraseAgain, findErasure } from './erasures.ts'
+import type { NotedErasure, RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
 
 type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
@@ -20,6 +22,13 @@ export class ErasureJournal {
   readonly #path: string
   /** By workspace and customer. */
   readonly #noted: Map<string, NotedErasure>
+  /** What the next append writes, by the same names. */
+  #waiting = new Map<string, NotedErasure>()
+  /** The next append, if it has not started yet. */
+  #next: Promise<void> | undefined
+  /** Never rejects. */
+  #previous: Promise<void> = Promise.resolve()
+  #isFolderSynced = false
 
   /**
    * @param path of the file, which is created with the first erasure
@@ -47,33 +56,56 @@ export class ErasureJournal {
       })
     }
     // Those of a store that was copied, or of a process that was killed before it wrote them.
-    this.#note(stored)
+    await this.note(stored)
   }
 
   /** Records a removal that is an erasure: on disk before any of its data is removed. */
   async noteRemoval(db: Database, { kind, workspace_id, subject_id: customer_id }: Removal): Promise<void> {
     if (kind !== 'customer' || this.#noted.has(nameOf({ workspace_id, customer_id }))) return
     const erasure = await findErasure(db, workspace_id, customer_id)
-    if (erasure) this.#note([erasure])
+    if (erasure) await this.note([erasure])
   }
 
-  /** Appends those that are missing; on disk when it returns. */
-  #note(erasures: readonly NotedErasure[]) {
+  /**
+   * Appends those that are missing; on disk when it resolves. Concurrent calls share an append, and its failure.
+   * @throws {Error} from the file system. Nothing of the append counts as recorded then, and a later call repeats it.
+   */
+  async note(erasures: readonly NotedErasure[]): Promise<void> {
     const missing = erasures.filter((erasure) => !this.#noted.has(nameOf(erasure)))
     if (missing.length === 0) return
+    for (const erasure of missing) this.#waiting.set(nameOf(erasure), erasure)
+    if (!this.#next) {
+      this.#next = this.#previous.then(() => this.#append())
+      this.#previous = this.#next.catch(() => {})
+    }
+    await this.#next
+  }
+
+  async #append() {
+    // Some may have been written by the append before.
+    const missing = [...this.#waiting].filter(([name]) => !this.#noted.has(name))
+    this.#waiting = new Map()
+    this.#next = undefined
+    if (missing.length === 0) return
     makePrivate(this.#path)
-    const lines = missing.map(({ workspace_id, customer_id, own_digest, erased_ms }) =>
+    const lines = missing.map(([, { workspace_id, customer_id, own_digest, erased_ms }]) =>
       JSON.stringify({ workspace_id, customer_id, own_digest, erased_ms }),
     )
-    const file = openSync(this.#path, 'a', FILE_MODE)
+    // Starts with a line end, so that an earlier incomplete line stays separate.
+    const bytes = Buffer.from(`\n${lines.join('\n')}\n`)
+    const file = await open(this.#path, 'a', FILE_MODE)
     try {
-      // Starts with a line end, so that an earlier incomplete line stays separate.
-      writeSync(file, `\n${lines.join('\n')}\n`)
-      fsyncSync(file)
+      const { bytesWritten } = await file.write(bytes)
+      // The rest is not written separately: another process may have appended since, in the middle of the line.
+      if (bytesWritten < bytes.length)
+        throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written to ${this.#path}`)
+      await file.sync()
     } finally {
-      closeSync(file)
+      await file.close()
     }
-    for (const erasure of missing) this.#noted.set(nameOf(erasure), erasure)
+    if (!this.#isFolderSynced) syncFile(dirname(this.#path))
+    this.#isFolderSynced = true
+    for (const [name, erasure] of missing) this.#noted.set(name, erasure)
   }
 }
 

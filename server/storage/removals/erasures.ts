@@ -13,14 +13,11 @@ import { deleteWindowsOf } from '../tables/webhook-windows.ts'
 import { webhooksOf } from '../tables/webhooks.ts'
 import { hasWorkspace } from '../tables/workspaces.ts'
 import { noteEvents } from './noted-events.ts'
-import type { RemovalStore } from './removal-store.ts'
+import type { NotedErasure, RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
 
 /** The tombstone of an erased customer. */
 export type Erasure = Selectable<Erasures>
-
-/** What is recorded of an erasure outside the store, to repeat it after an older store was restored. */
-export type NotedErasure = Pick<Erasure, 'workspace_id' | 'customer_id' | 'own_digest' | 'erased_ms'>
 
 /**
  * Erases a customer: from the commit on it is hidden and nothing is accepted for it; the rest is removed gradually. An

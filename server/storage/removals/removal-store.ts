@@ -1,5 +1,13 @@
+import type { Selectable } from 'kysely'
+import type { Erasures } from '../../../generated/tables.ts'
 import type { Database, ReadingDatabase, Transaction } from '../database.ts'
 import type { Removal } from './removals.ts'
+
+/** What is recorded of an erasure outside the store, to repeat it after an older store was restored. */
+export type NotedErasure = Pick<
+  Selectable<Erasures>,
+  'workspace_id' | 'customer_id' | 'own_digest' | 'erased_ms'
+>
 
 /** Removes data from a store. What is no longer visible is deleted gradually, behind the writes. */
 export type RemovalStore = {
@@ -27,6 +35,13 @@ export type RemovalStore = {
     db: Database | ReadingDatabase,
     journey: { workspace_id: string; journey_id: string },
   ): Promise<number>
+
+  /**
+   * Records a committed erasure outside of the store, if it has such a journal, so that a restore of an older backup
+   * does not undo it. Call it before answering. It does not fail: what could not be recorded is retried, and its
+   * removal waits for it.
+   */
+  note(erasure: NotedErasure): Promise<void>
 
   /** Call it when a removal has been committed; otherwise it starts after some seconds. */
   begin(): void

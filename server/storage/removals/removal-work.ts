@@ -8,6 +8,7 @@ import { Unavailable } from '../unavailable.ts'
 import type { ErasureJournal } from './erasure-journal.ts'
 import { completeErasure } from './erasures.ts'
 import { completeJourneyRemoval } from './journey-removals.ts'
+import type { NotedErasure } from './removal-store.ts'
 import {
   deleteRemoval,
   eachByItself,
@@ -85,6 +86,14 @@ export class RemovalWork {
     this.#isAwake = true
     this.#aged_ms = Number.NEGATIVE_INFINITY
     this.#wake()
+  }
+
+  /**
+   * Records a committed erasure in the journal, if there is one; on disk when it resolves. It does not fail: the removal
+   * records it too before it starts, retries, and reports a failure.
+   */
+  async note(erasure: NotedErasure): Promise<void> {
+    await this.#options.journal?.note([erasure]).catch(() => {})
   }
 
   async close(): Promise<void> {

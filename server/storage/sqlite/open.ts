@@ -100,7 +100,13 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     },
     standings,
     refusals,
-    removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },
+    removals: {
+      removeCustomer,
+      removeJourney,
+      countEnrolments,
+      note: (erasure) => removing.note(erasure),
+      begin: () => removing.begin(),
+    },
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else scheduler.assertAvailable(workspaceId)

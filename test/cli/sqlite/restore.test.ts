@@ -6,6 +6,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -151,6 +152,46 @@ describe('cairn restore', () => {
     expect(stdout).toContain('Without the key of their secrets, 1 webhook will send nothing.')
     copyFileSync(`${pathOf(cairn)}-encryption-key`, `${pathOf(lost)}-encryption-key`)
     expect(await unsigned(lost)).toEqual([])
+  })
+
+  it.each(['beside the store', 'of its own'])(
+    'brings no customer back whose erasure is only in the replaced store, with a journal %s',
+    async (where) => {
+      const erasuresFile = where === 'of its own' ? join(temporaryFolder(), 'erased') : undefined
+      const { cairn, workspace, event, file, backUp } = await newBackup({ erasuresFile })
+      await backUp()
+      const { customer_id } = event
+      const erased = await workspace.client.eraseCustomer({ path: { customer_id } })
+      expect(erased.response.status).toBe(200)
+      await cairn.stop()
+      // As if the server had been killed after the commit.
+      const journal = erasuresFile ?? `${pathOf(cairn)}-erasures`
+      rmSync(journal)
+
+      const environment = {
+        DATABASE_URL: cairn.databaseUrl,
+        ...(erasuresFile && { CAIRN_ERASURES_FILE: erasuresFile }),
+      }
+      expect(await runCairn(['restore', file], { environment })).toMatchObject({ code: 0, stderr: '' })
+      expect(readFileSync(journal, 'utf8').split('\n').filter(Boolean)).toHaveLength(1)
+      const again = await startCairnForTest({ databaseUrl: cairn.databaseUrl, erasuresFile })
+      const refused = await again.client(workspace.secret_key).createEvent({ body: event })
+      expect(refused.error?.code).toBe('customer_erased')
+    },
+  )
+
+  it('changes nothing if the erasures of the replaced store cannot be recorded', async () => {
+    const { cairn, workspace, event, file, backUp } = await newBackup()
+    await backUp()
+    await workspace.client.eraseCustomer({ path: { customer_id: event.customer_id } })
+    await cairn.stop()
+    const CAIRN_ERASURES_FILE = join(file, 'erased')
+    const environment = { DATABASE_URL: cairn.databaseUrl, CAIRN_ERASURES_FILE }
+    expect(await runCairn(['restore', file], { environment })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing was changed'),
+    })
+    expect(readdirSync(dirname(pathOf(cairn))).filter((name) => /partial|replaced/.test(name))).toEqual([])
   })
 
   it('keeps what it replaces, including the log, readable by the owner only', async () => {
