@@ -1,5 +1,5 @@
 import type { components } from '../../generated/contract.ts'
-import type { Context, Operation, OperationRequest } from '../contract.ts'
+import type { Context, Operation, OperationId, OperationRequest } from '../contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { variableFilter } from '../domain/event-values.ts'
@@ -44,6 +44,12 @@ type FilterQuery = {
   variables?: string[]
 }
 
+/** An operation that needs no caller: links to views use it too. */
+type ReportOperation<Id extends OperationId> = (
+  request: OperationRequest<Id>,
+  context: Pick<Context, 'storage' | 'reading' | 'now'>,
+) => ReturnType<Operation<Id>>
+
 /** The steps of a report, and the number of the first. */
 type Part = { steps: readonly Step[]; first: number }
 
@@ -59,7 +65,10 @@ const MOST_COHORTS_BROKEN_DOWN = 100
 /** Maximum journeys per page: each comes with all its steps, perhaps a hundred with long names. */
 const MOST_JOURNEYS = 50
 
-export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
+export const getJourneyReport: ReportOperation<'getJourneyReport'> = async (
+  request,
+  { storage, reading },
+) => {
   const { workspaceId, path, query } = request
   const filter = reportFilter(query)
   const { compared } = filter
@@ -90,7 +99,7 @@ export const getJourneyReport: Operation<'getJourneyReport'> = async (request, {
   return { status: 200, body }
 }
 
-export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, context) => {
+export const getJourneyTrend: ReportOperation<'getJourneyTrend'> = async (request, context) => {
   const { workspaceId, path, query } = request
   const { storage, reading, now } = context
   const { by: unit = 'day', time_zone: zone = 'UTC', entered_from, entered_to, ...others } = query
@@ -127,7 +136,7 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
   }
 }
 
-export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
+export const getJourneyStepTimes: ReportOperation<'getJourneyStepTimes'> = async (
   request,
   { storage, reading },
 ) => {

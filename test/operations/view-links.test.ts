@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
+import { openStorage } from '../../server/storage/open.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { newAddress } from '../fixtures/contract/target.ts'
 import { initialize } from '../fixtures/customer.ts'
@@ -22,13 +23,35 @@ let owner: SignedUp
 /** The headers of somebody with the link and no session. */
 let guest: Record<string, string>
 
+/** The workspaces in whose queues reports were read, and what the next one waits for. */
+const computing: { workspaces: string[]; hold: (() => Promise<void>) | undefined } = {
+  workspaces: [],
+  hold: undefined,
+}
+
 beforeAll(async () => {
-  cairn = await startCairn({ now: () => now, trustedProxies: ['127.0.0.1'] })
+  cairn = await startCairn({ now: () => now, trustedProxies: ['127.0.0.1'], open: openObserved })
   return cairn.stop
 })
 
+/** Opens a store whose reports are counted, and wait if a test says so. */
+const openObserved: typeof openStorage = async (options) => {
+  const storage = await openStorage(options)
+  const { standings } = storage
+  const report = standings.report.bind(standings)
+  standings.report = async (workspaceId, journeyId, filter, reading) => {
+    const { hold } = computing
+    computing.hold = undefined
+    computing.workspaces.push(reading.workspaceId)
+    await hold?.()
+    return await report(workspaceId, journeyId, filter, reading)
+  }
+  return storage
+}
+
 beforeEach(async () => {
   now = START_MS
+  computing.workspaces = []
   guest = { ...OWN_PAGE, 'x-forwarded-for': newAddress() }
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
@@ -365,5 +388,31 @@ describe('many readers of a link', () => {
     expect((await read(token)).data).toEqual(first.data)
     now += 1
     expect((await read(token)).data?.report.enrolled).toBe(1)
+  })
+
+  it('at the same time get the numbers of one computation, in the queue of its workspace', async () => {
+    const [{ token }, other] = [await linkTo(await save()), await linkTo(await save())]
+    const held = Promise.withResolvers<void>()
+    computing.hold = () => held.promise
+    const disconnecting = new AbortController()
+    const { signal } = disconnecting
+    const headers = { ...guest, 'content-type': 'application/json' }
+    const request = { method: 'POST', headers, body: JSON.stringify({ token }), signal }
+    const first = cairn.fetch('/shared-views/read', request).catch(({ name }) => name)
+    await expect.poll(() => computing.workspaces.length).toBe(1)
+    disconnecting.abort()
+    expect(await first).toBe('AbortError')
+    const others = Array.from({ length: 30 }, () => read(token))
+    await read(other.token)
+    held.resolve()
+    for (const { status } of await Promise.all(others)) expect(status).toBe(200)
+    expect(computing.workspaces).toEqual([workspace.workspace_id, workspace.workspace_id])
+  })
+
+  it('get the numbers of the next computation if one fails', async () => {
+    const { token } = await linkTo(await save())
+    computing.hold = () => Promise.reject(new Error('unreadable'))
+    expect((await read(token)).status).toBe(500)
+    expect((await read(token)).status).toBe(200)
   })
 })

@@ -16,7 +16,7 @@ const TOKENS = 10_000
 
 /** What a server keeps of links, so that many readers of one cost no more than one. */
 export class SharedViews {
-  readonly #answers = new RecentMap<{ body: JsonBytes<SharedView>; kept_ms: number }>(ANSWERS)
+  readonly #answers = new RecentMap<{ body: Promise<JsonBytes<SharedView>>; started_ms: number }>(ANSWERS)
   readonly #known = new RecentMap<true>(TOKENS)
 
   /** Whether a token has led to a view. It may no longer, so it is looked up again. */
@@ -28,13 +28,17 @@ export class SharedViews {
     this.#known.set(tokenDigest(token), true)
   }
 
-  /** The answer for a state of a view, if it is recent. */
-  recent(name: string, now_ms: number): JsonBytes<SharedView> | undefined {
+  /** The answer for a state of a view, perhaps still being computed, if that started recently. */
+  recent(name: string, now_ms: number): Promise<JsonBytes<SharedView>> | undefined {
     const answer = this.#answers.get(name)
-    return answer && Math.abs(now_ms - answer.kept_ms) < KEPT_MS ? answer.body : undefined
+    return answer && Math.abs(now_ms - answer.started_ms) < KEPT_MS ? answer.body : undefined
   }
 
-  keep(name: string, body: JsonBytes<SharedView>, kept_ms: number): void {
-    this.#answers.set(name, { body, kept_ms })
+  /** Keeps an answer from when its computation starts; one that fails only until then. */
+  keep(name: string, body: Promise<JsonBytes<SharedView>>, started_ms: number): void {
+    this.#answers.set(name, { body, started_ms })
+    body.catch(() => {
+      if (this.#answers.get(name)?.body === body) this.#answers.delete(name)
+    })
   }
 }
