@@ -68,9 +68,10 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
   const { enabled, skip_missed, ...settings } = body
   if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url)
   const customer_cursor = await lastCustomer(context)
-  const now_ms = context.now()
   const after = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
+    // Once it is locked: what was made for it before this instant is stored, or will never be.
+    const now_ms = context.now()
     const after: StoredWebhook = { ...before, ...settings, updated_ms: now_ms }
     assertWindow(after)
     if (enabled !== undefined) Object.assign(after, enabled ? enabledNow(before) : disabledNow(before))
@@ -214,11 +215,12 @@ async function lastCustomer({ storage, reading }: Context): Promise<string> {
   return cursorText(end)
 }
 
-/** Removes what a webhook has not been told, some at a time. */
+/** Removes what a webhook had not been told when it was changed, some at a time, while more may already be made. */
 async function removePending(context: Context, webhook: StoredWebhook) {
   for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE; ) {
     count = await context.change((db) => {
-      return deliveries.deleteDeliveries(db, webhook, { pending: true }, REMOVED_AT_ONCE)
+      const missed = { pending: true, before_ms: webhook.updated_ms }
+      return deliveries.deleteDeliveries(db, webhook, missed, REMOVED_AT_ONCE)
     })
   }
 }

@@ -7,6 +7,7 @@ import type { Reading, Transaction } from '../storage/database.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
+import { inSlices } from '../storage/tables/webhook-rows.ts'
 import { deleteWindow, insertWindows, type JourneyWindow } from '../storage/tables/webhook-windows.ts'
 import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
 
@@ -132,8 +133,11 @@ export async function tellCustomers(webhook: StoredWebhook, options: FanOutOptio
   const after = customer_cursor === null ? {} : { after: cursorPosition(customer_cursor, 'cus') }
   const page = { limit: READ_AT_ONCE, ...after }
   const arrived = await storage.arrivedCustomers(reading)
-  const { rows, next } = await oldestCustomers(storage.lists(reading), workspace_id, {}, page, arrived)
-  if (rows.length === 0) return false
+  const found = await oldestCustomers(storage.lists(reading), workspace_id, {}, page, arrived)
+  const { rows, next, caughtUp_ms } = found
+  // A page may also be cut by its size, or lose its rows meanwhile.
+  const isMore = caughtUp_ms === null
+  if (rows.length === 0 && !isMore) return false
   const wanted = rows.filter(({ created_at }) => instant_ms(created_at) >= from_ms)
   const deliveriesOf = (customers: Customer[]) => {
     return customers.map((customer) => {
@@ -145,7 +149,7 @@ export async function tellCustomers(webhook: StoredWebhook, options: FanOutOptio
   const [again, first] = replayedFirst(webhook, wanted, ({ created_at }) => created_at)
   const made = { deliveries: deliveriesOf(first), again: deliveriesOf(again) }
   await write(webhook, { customer_cursor: cursorText(next) }, made, options)
-  return rows.length === READ_AT_ONCE
+  return isMore
 }
 
 /** What one step of reading leads to. */
@@ -181,12 +185,15 @@ export async function write(
 }
 
 async function erasedAmong(db: Transaction, workspaceId: string, customerIds: readonly string[]) {
-  if (customerIds.length === 0) return new Set<string>()
-  const rows = await db
-    .selectFrom('erasures')
-    .select('customer_id')
-    .where('workspace_id', '=', workspaceId)
-    .where('customer_id', 'in', [...new Set(customerIds)])
-    .execute()
-  return new Set(rows.map(({ customer_id }) => customer_id))
+  const erased = new Set<string>()
+  for (const some of inSlices([...new Set(customerIds)])) {
+    const rows = await db
+      .selectFrom('erasures')
+      .select('customer_id')
+      .where('workspace_id', '=', workspaceId)
+      .where('customer_id', 'in', some)
+      .execute()
+    for (const { customer_id } of rows) erased.add(customer_id)
+  }
+  return erased
 }

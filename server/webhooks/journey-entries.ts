@@ -1,6 +1,7 @@
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { deliveryOf } from '../domain/webhook-messages.ts'
+import { MOST_PENDING } from '../storage/tables/webhook-deliveries.ts'
 import {
   closedWindows,
   type JourneyWindow,
@@ -11,7 +12,7 @@ import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, NOTE_MS, write } from './fan-out.ts'
 import { addEntry, type Made, standingSince, withoutKnown } from './journey-messages.ts'
 
-/** Enrolments read per page, windows looked up at a time, and windows examined at a time. */
+/** Enrolments read per page, and windows examined at a time. */
 const PAGE = 500
 const WINDOWS_AT_ONCE = 100
 
@@ -20,21 +21,29 @@ const OVERLAP_MS = 10_000
 
 const TYPES: WebhookType[] = ['journey.entered', 'journey.dropped']
 
-/** Tells who has entered the journeys; an initialization is no event. */
-export async function tellEntries(webhook: StoredWebhook, options: FanOutOptions): Promise<void> {
-  if (!webhook.types.some((type) => TYPES.includes(type))) return
-  const made: Made = { deliveries: [], windows: [] }
+/**
+ * Tells who has entered the journeys; an initialization is no event. It moves on once all of them were read. Until then
+ * it reads them again, newest first, and skips those that it has told.
+ * @returns whether there may be more
+ */
+export async function tellEntries(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
+  if (!webhook.types.some((type) => TYPES.includes(type))) return false
+  const told: Told = { deliveries: 0, windows: 0 }
   let until_ms = options.now()
   for (const journeyId of await journeysOf(webhook, options)) {
-    until_ms = Math.min(until_ms, await addEntries(made, webhook, journeyId, options))
+    const complete_ms = await addEntries(told, webhook, journeyId, options)
+    if (complete_ms === 'more') return true
+    until_ms = Math.min(until_ms, complete_ms)
   }
-  const { deliveries } = await withoutKnown(webhook, made, options)
-  const windows = await withoutKnownWindows(webhook, made.windows, options)
-  const hasNothing = deliveries.length === 0 && windows.length === 0
-  if (hasNothing && until_ms < webhook.entered_ms + NOTE_MS) return
+  const hasNothing = told.deliveries === 0 && told.windows === 0
+  if (hasNothing && until_ms < webhook.entered_ms + NOTE_MS) return false
   const entered_ms = Math.max(until_ms, webhook.entered_ms)
-  await write(webhook, { entered_ms }, { deliveries, windows }, options)
+  await write(webhook, { entered_ms }, { deliveries: [] }, options)
+  return false
 }
+
+/** How many deliveries and windows were written. */
+type Told = { deliveries: number; windows: number }
 
 async function journeysOf({ workspace_id, journey_ids }: StoredWebhook, { storage }: FanOutOptions) {
   let query = storage.db
@@ -47,13 +56,17 @@ async function journeysOf({ workspace_id, journey_ids }: StoredWebhook, { storag
   return (await query.execute()).map(({ journey_id }) => journey_id)
 }
 
-/** Adds who has entered a journey since it was last looked at. @returns until when that is complete */
+/**
+ * Writes page by page who has entered a journey since it was last looked at.
+ * @returns until when that is complete; `more` if as much was written as may wait to be sent
+ */
 async function addEntries(
-  made: Made,
+  told: Told,
   webhook: StoredWebhook,
   journey_id: string,
-  { storage, now, reading }: FanOutOptions,
-): Promise<number> {
+  options: FanOutOptions,
+): Promise<number | 'more'> {
+  const { storage, now, reading } = options
   const filter = { entered_from_ms: Math.max(webhook.entered_ms - OVERLAP_MS, webhook.created_ms) }
   let until_ms: number | undefined
   for (let after: Position | null | undefined; after !== null; ) {
@@ -62,10 +75,18 @@ async function addEntries(
     if (!found) return now()
     // Of the first page, which was read before the others.
     until_ms ??= found.as_of_ms ?? webhook.entered_ms
+    const made: Made = { deliveries: [], windows: [] }
     for (const { customer_id, entered_ms } of found.rows) {
       addEntry(made, webhook, { journey_id, customer_id }, entered_ms, now())
     }
+    const { deliveries } = await withoutKnown(webhook, made, options)
+    const windows = await withoutKnownWindows(webhook, made.windows, options)
+    if (deliveries.length > 0 || windows.length > 0)
+      await write(webhook, {}, { deliveries, windows }, options)
+    told.deliveries += deliveries.length
+    told.windows += windows.length
     after = found.next
+    if (told.deliveries >= MOST_PENDING && after !== null) return 'more'
   }
   return until_ms ?? webhook.entered_ms
 }
@@ -75,11 +96,8 @@ async function withoutKnownWindows(
   windows: readonly JourneyWindow[],
   { storage }: FanOutOptions,
 ): Promise<JourneyWindow[]> {
-  const known = new Set<string>()
-  for (let from = 0; from < windows.length; from += PAGE) {
-    const customers = windows.slice(from, from + PAGE).map(({ customer_id }) => customer_id)
-    for (const key of await knownWindows(storage.db, webhook, customers)) known.add(key)
-  }
+  const customers = windows.map(({ customer_id }) => customer_id)
+  const known = await knownWindows(storage.db, webhook, customers)
   return windows.filter((window) => !known.has(windowKey(window)))
 }
 

@@ -20,7 +20,7 @@ export type Enrolment = { journey_id: string; customer_id: string }
 /** Customers whose standings are read at a time. */
 const AT_ONCE = 8
 
-/** Journeys of a customer, and deliveries, read at a time. */
+/** Journeys of a customer read at a time. */
 const PAGE = 500
 
 const TYPES: WebhookType[] = [
@@ -176,10 +176,7 @@ export async function withoutKnown(
   made: Made,
   { storage }: FanOutOptions,
 ): Promise<Made> {
-  const known = new Set<string>()
-  for (let from = 0; from < made.deliveries.length; from += PAGE) {
-    const ids = made.deliveries.slice(from, from + PAGE).map(({ delivery_id }) => delivery_id)
-    for (const id of await knownDeliveries(storage.db, webhook, ids)) known.add(id)
-  }
+  const ids = made.deliveries.map(({ delivery_id }) => delivery_id)
+  const known = await knownDeliveries(storage.db, webhook, ids)
   return { ...made, deliveries: made.deliveries.filter(({ delivery_id }) => !known.has(delivery_id)) }
 }

@@ -171,7 +171,12 @@ export class WebhookWork {
     const until_ms = performance.now() + TURN_MS
     const first = await this.#held(found)
     if (!first) return
-    let isTelling = await this.#tell(first)
+    let isTelling = await this.#tell(first).catch(async (error) => {
+      // What was told before does not wait for what cannot be read.
+      const webhook = this.#closing.signal.aborted ? undefined : await this.#held(found)
+      if (webhook) await this.#send(webhook)
+      throw error
+    })
     for (let isMore = true; isMore && !this.#closing.signal.aborted; isTelling = true) {
       // Others have their turn first.
       if (performance.now() > until_ms) return this.begin()
@@ -212,9 +217,8 @@ export class WebhookWork {
     const state = `${this.#groups} ${updated_ms}`
     const hasJourneys = types.some((type) => type.startsWith('journey.'))
     if (this.#options.isShared || hasJourneys || this.#readUntil.get(webhook_id) !== state) {
-      for (const tell of [tellEvents, tellCustomers, tellSteps])
+      for (const tell of [tellEvents, tellCustomers, tellSteps, tellEntries])
         isMore = (await tell(webhook, options)) || isMore
-      await tellEntries(webhook, options)
       if (!isMore) this.#readUntil.set(webhook_id, state)
     }
     isMore = (await tellDropped(webhook, options)) || isMore
@@ -261,7 +265,7 @@ export class WebhookWork {
     this.#swept_ms = now()
     for (const webhook of webhooks) {
       const days = Math.min(webhook.retention_days ?? KEPT_DAYS, KEPT_DAYS)
-      const old = { before_ms: now() - days * DAY_MS }
+      const old = { pending: false, before_ms: now() - days * DAY_MS }
       for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE && !this.#closing.signal.aborted; ) {
         count = await storage.db
           .transaction()

@@ -2,6 +2,10 @@
 
 import { describe, expect } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
+import { skippedDelivery } from '../../server/domain/webhook-messages.ts'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
+import { insertDeliveries } from '../../server/storage/tables/webhook-deliveries.ts'
 import { startCairn } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
@@ -140,6 +144,59 @@ describe('a webhook', () => {
     const { data } = await client.listWebhookDeliveries({ path })
     expect(data?.data.map(({ type }) => type)).toEqual(['customer.erased'])
     expect(workspace.client).toBe(client)
+  })
+
+  it('shows and resends nothing about an erased customer, even before that is removed', async ({
+    cairn,
+    client,
+    workspace,
+  }) => {
+    const receiver = await startReceiver()
+    const body = { url: receiver.url, types: ['customer.created' as const, 'customer.erased' as const] }
+    const made = await client.createWebhook({ body })
+    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const customer_id = await initialize(workspace, 'user-1')
+    const other = await initialize(workspace, 'user-2')
+    const subjects = async (query: { status?: 'succeeded' } = {}) => {
+      const { data } = await client.listWebhookDeliveries({ path, query })
+      return data?.data.map(({ type, subject_id }) => `${type} ${subject_id}`).sort()
+    }
+    const told = [customer_id, other].map((id) => `customer.created ${id}`)
+    await expect.poll(() => subjects({ status: 'succeeded' })).toEqual(told)
+    const { data } = await client.listWebhookDeliveries({ path })
+    const { delivery_id = '' } = data?.data.find(({ subject_id }) => subject_id === customer_id) ?? {}
+    const { workspace_id } = workspace
+    const customer = { workspace_id, customer_id, may_return: false }
+    // The removal that an erasure begins never comes.
+    const removals = { removeCustomer: async () => ({ removal_id: '', enrolments: 1 }) }
+    await inStore(cairn.databaseUrl, (db) => eraseCustomer(db, removals, customer, commandLine(Date.now())))
+    const shown = [`customer.created ${other}`, `customer.erased ${customer_id}`]
+    expect(await subjects()).toEqual(shown)
+    await expect.poll(() => subjects({ status: 'succeeded' })).toEqual(shown)
+    const resent = await client.resendWebhookDelivery({ path: { ...path, delivery_id } })
+    expect(resent.error?.code).toBe('delivery_not_found')
+  })
+
+  it('that skips what it has missed keeps what is made for it meanwhile', async ({
+    cairn,
+    client,
+    workspace,
+  }) => {
+    const made = await client.createWebhook({ body: { url, types } })
+    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    await client.updateWebhook({ path, body: { enabled: false } })
+    const { workspace_id } = workspace
+    const hour_ms = 3_600_000
+    const deliveryAt = (to_ms: number) => skippedDelivery(path.webhook_id, { from_ms: 0, to_ms }, to_ms)
+    const missed = Array.from({ length: 600 }, (_, index) => deliveryAt(Date.now() - hour_ms + index))
+    // As if another server made it between two of the transactions that remove the others.
+    const meanwhile = deliveryAt(Date.now() + hour_ms)
+    await inStore(cairn.databaseUrl, (db) =>
+      insertDeliveries(db, { workspace_id, ...path }, [...missed, meanwhile]),
+    )
+    await client.updateWebhook({ path, body: { skip_missed: true } })
+    const { data } = await client.listWebhookDeliveries({ path })
+    expect(data?.data.map(({ delivery_id }) => delivery_id)).toEqual([meanwhile.delivery_id])
   })
 
   it('tells who has not completed a journey in time', async ({ client, workspace }) => {

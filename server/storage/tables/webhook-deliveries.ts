@@ -6,7 +6,7 @@ import type { NewDelivery } from '../../domain/webhook-messages.ts'
 import { runDeclared } from '../effects.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
-import { deleteSome } from './webhook-rows.ts'
+import { deleteSome, inSlices } from './webhook-rows.ts'
 
 export type DeliveryStatus = components['schemas']['DeliveryStatus']
 
@@ -29,24 +29,25 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
   { again = false } = {},
 ): Promise<void> {
-  if (deliveries.length === 0) return
-  const rows = deliveries.map((delivery) => {
-    return { workspace_id, webhook_id, status: 'pending', ...delivery }
-  })
-  await db
-    .insertInto('webhook_deliveries')
-    .values(rows)
-    .onConflict((conflict) => {
-      const same = conflict.columns(['workspace_id', 'webhook_id', 'delivery_id'])
-      if (!again) return same.doNothing()
-      return same.doUpdateSet(({ ref }) => ({
-        status: 'pending',
-        attempts: 0,
-        message: ref('excluded.message'),
-        next_ms: ref('excluded.next_ms'),
-      }))
+  for (const some of inSlices(deliveries)) {
+    const rows = some.map((delivery) => {
+      return { workspace_id, webhook_id, status: 'pending', ...delivery }
     })
-    .execute()
+    await db
+      .insertInto('webhook_deliveries')
+      .values(rows)
+      .onConflict((conflict) => {
+        const same = conflict.columns(['workspace_id', 'webhook_id', 'delivery_id'])
+        if (!again) return same.doNothing()
+        return same.doUpdateSet(({ ref }) => ({
+          status: 'pending',
+          attempts: 0,
+          message: ref('excluded.message'),
+          next_ms: ref('excluded.next_ms'),
+        }))
+      })
+      .execute()
+  }
 }
 
 /** The deliveries of a webhook that are due, first those that are due for longest. */
@@ -105,6 +106,17 @@ export async function countPending(
   return Number(count)
 }
 
+/** A delivery about an erased customer is not shown, even before it is removed; only that the customer was erased is. */
+const isShown = sql<SqlBool>`(
+  webhook_deliveries.type = 'customer.erased'
+  OR NOT EXISTS (
+    SELECT 1 FROM erasures
+    WHERE erasures.workspace_id = webhook_deliveries.workspace_id
+      AND erasures.customer_id = webhook_deliveries.customer_id
+  )
+)`
+
+/** Returns a delivery that may be shown. */
 export async function findDelivery(
   db: Kysely<DB>,
   { workspace_id, webhook_id }: WebhookKey,
@@ -116,6 +128,7 @@ export async function findDelivery(
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .where('delivery_id', '=', delivery_id)
+    .where(isShown)
     .executeTakeFirst()
   return row && storedOf(row)
 }
@@ -176,15 +189,18 @@ export async function knownDeliveries(
   { workspace_id, webhook_id }: WebhookKey,
   deliveryIds: readonly string[],
 ): Promise<Set<string>> {
-  if (deliveryIds.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('webhook_deliveries')
-    .select('delivery_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('delivery_id', 'in', deliveryIds)
-    .execute()
-  return new Set(rows.map(({ delivery_id }) => delivery_id))
+  const known = new Set<string>()
+  for (const some of inSlices(deliveryIds)) {
+    const rows = await db
+      .selectFrom('webhook_deliveries')
+      .select('delivery_id')
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      .where('delivery_id', 'in', some)
+      .execute()
+    for (const { delivery_id } of rows) known.add(delivery_id)
+  }
+  return known
 }
 
 /** Replaces the given fields of some deliveries. */
@@ -219,19 +235,21 @@ export async function makeRetriesDue(
     .execute()
 }
 
-/** Deletes deliveries of a webhook, at most `limit`. @returns how many */
+/**
+ * Deletes deliveries of a webhook, at most `limit`.
+ * @param which.pending whether they wait to be sent; undefined for both
+ * @param which.before_ms they were created earlier
+ * @returns how many
+ */
 export async function deleteDeliveries(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
-  which: { pending?: true; before_ms?: number },
+  { pending, before_ms }: { pending?: boolean; before_ms?: number },
   limit: number,
 ): Promise<number> {
-  const { pending, before_ms } = which
-  const those = [
-    sql`webhook_id = ${webhook_id}`,
-    ...(pending ? [sql`next_ms IS NOT NULL`] : []),
-    ...(before_ms === undefined ? [] : [sql`created_ms < ${before_ms} AND next_ms IS NULL`]),
-  ]
+  const those = [sql`webhook_id = ${webhook_id}`]
+  if (pending !== undefined) those.push(pending ? sql`next_ms IS NOT NULL` : sql`next_ms IS NULL`)
+  if (before_ms !== undefined) those.push(sql`created_ms < ${before_ms}`)
   return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`${sql.join(those, sql` AND `)}`, limit)
 }
 
@@ -288,7 +306,7 @@ export async function newestDeliveries(
     .orderBy('created_ms', 'desc')
     .orderBy('delivery_id', 'desc')
   const read = async (ids: string[]) => {
-    const rows = await all.selectAll().where('delivery_id', 'in', ids).execute()
+    const rows = await all.selectAll().where('delivery_id', 'in', ids).where(isShown).execute()
     return rows.map((row) => [row.delivery_id, storedOf(row)] as const)
   }
   if (status === undefined) return await readPage(keys, page, read)

@@ -8,6 +8,14 @@ const KEYS = {
   webhook_windows: ['customer_id', 'webhook_id', 'journey_id'],
 } as const
 
+/** Maximum rows per statement: a statement takes 32,766 parameters in SQLite and 65,535 in PostgreSQL, a delivery has 11. */
+const AT_ONCE = 500
+
+/** Yields items in as many slices as statements about them need. */
+export function* inSlices<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE)
+}
+
 /** Deletes the rows of a workspace that a condition is about, at most `limit`. @returns how many */
 export async function deleteSome(
   db: Transaction,

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import { deleteSome } from './webhook-rows.ts'
+import { deleteSome, inSlices } from './webhook-rows.ts'
 
 // Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
 
@@ -14,14 +14,15 @@ export async function insertWindows(
   { workspace_id, webhook_id }: WebhookKey,
   windows: readonly JourneyWindow[],
 ): Promise<void> {
-  if (windows.length === 0) return
-  await db
-    .insertInto('webhook_windows')
-    .values(windows.map((window) => ({ workspace_id, webhook_id, ...window })))
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'customer_id', 'webhook_id', 'journey_id']).doNothing(),
-    )
-    .execute()
+  for (const some of inSlices(windows)) {
+    await db
+      .insertInto('webhook_windows')
+      .values(some.map((window) => ({ workspace_id, webhook_id, ...window })))
+      .onConflict((conflict) =>
+        conflict.columns(['workspace_id', 'customer_id', 'webhook_id', 'journey_id']).doNothing(),
+      )
+      .execute()
+  }
 }
 
 /** The windows of a webhook that have closed, the first ones first. */
@@ -48,15 +49,18 @@ export async function knownWindows(
   { workspace_id, webhook_id }: WebhookKey,
   customerIds: readonly string[],
 ): Promise<Set<string>> {
-  if (customerIds.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('webhook_windows')
-    .select(['journey_id', 'customer_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('customer_id', 'in', customerIds)
-    .execute()
-  return new Set(rows.map(windowKey))
+  const known = new Set<string>()
+  for (const some of inSlices(customerIds)) {
+    const rows = await db
+      .selectFrom('webhook_windows')
+      .select(['journey_id', 'customer_id'])
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      .where('customer_id', 'in', some)
+      .execute()
+    for (const row of rows) known.add(windowKey(row))
+  }
+  return known
 }
 
 export function windowKey({ journey_id, customer_id }: Omit<JourneyWindow, 'closes_ms'>): string {

@@ -1,0 +1,97 @@
+// engines: sqlite, postgres
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { openStorage } from '../../server/storage/open.ts'
+import type { Storage } from '../../server/storage/storage.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+
+let passed_ms = 0
+let storage: Storage
+let cairn: Cairn
+let workspace: Workspace
+let receiver: Receiver
+
+beforeEach(async () => {
+  passed_ms = 0
+  cairn = await startCairnForTest({
+    now: () => Date.now() + passed_ms,
+    open: async (options) => {
+      storage = await openStorage(options)
+      return storage
+    },
+  })
+  workspace = await cairn.workspace()
+  receiver = await startReceiver()
+})
+
+async function createWebhook(types: Schemas['WebhookType'][]): Promise<{ webhook_id: string }> {
+  const { data } = await workspace.client.createWebhook({ body: { url: receiver.url, types } })
+  return { webhook_id: data?.webhook.webhook_id ?? '' }
+}
+
+async function setEnabled(path: { webhook_id: string }, enabled: boolean) {
+  await workspace.client.updateWebhook({ path, body: { enabled } })
+}
+
+async function register(count: number, customer_name: string) {
+  const { workspace_id, journey_id } = workspace
+  const names = { customer_type: 'contact', customer_name, journey_id } as const
+  await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      storage.events.initializeCustomer(workspace_id, { ...names, client_customer_id: `user-${index}` }),
+    ),
+  )
+}
+
+const customers = () => new Set(receiver.received.map(({ data }) => data.customer_id))
+
+describe('what happened while a webhook was disabled', () => {
+  it('is told however many customers have entered a journey, each once', async () => {
+    const path = await createWebhook(['journey.entered'])
+    await setEnabled(path, false)
+    await register(3_000, 'Ada Lovelace')
+    await setEnabled(path, true)
+    await expect.poll(() => customers().size).toBe(3_000)
+    expect(receiver.received).toHaveLength(3_000)
+    expect(cairn.log.filter(({ msg }) => msg === 'could not serve a webhook; retrying')).toEqual([])
+  })
+
+  it('is told of customers whose names fill more than a page, without another write', async () => {
+    const path = await createWebhook(['customer.created'])
+    await setEnabled(path, false)
+    await register(600, 'A'.repeat(200))
+    await setEnabled(path, true)
+    await expect.poll(() => customers().size).toBe(600)
+  })
+})
+
+it('sends what is due even if it cannot read what has happened since', async () => {
+  const path = await createWebhook(['event.created'])
+  const { journey_id } = workspace
+  const event = { journey_id, customer_id: await initialize(workspace, 'user-1'), event_id: 'signed_up' }
+  receiver.answer = (res) => res.writeHead(500).end()
+  await workspace.client.createEvent({ body: event })
+  const attempts = async () => {
+    const { data } = await workspace.client.listWebhookDeliveries({ path })
+    return data?.data.map(({ attempts }) => attempts)
+  }
+  await expect.poll(attempts).toEqual([1])
+  const { events } = storage
+  const oldestEvents = events.oldestEvents.bind(events)
+  events.oldestEvents = async () => {
+    throw new Error('unreadable')
+  }
+  await workspace.client.createEvent({ body: event })
+  receiver.answer = (res) => res.writeHead(204).end()
+  passed_ms += 10_000
+  await receiver.has(2)
+  const [first, second] = receiver.received
+  expect(second?.id).toBe(first?.id)
+  const failed = { msg: 'could not serve a webhook; retrying', ...path }
+  await expect.poll(() => cairn.log).toContainEqual(expect.objectContaining(failed))
+  events.oldestEvents = oldestEvents
+  await receiver.has(3)
+})
