@@ -161,7 +161,7 @@ describe('a webhook', () => {
       const { data } = await client.listWebhookDeliveries({ path, query })
       return data?.data.map(({ type, subject_id }) => `${type} ${subject_id}`).sort()
     }
-    const told = [customer_id, other].map((id) => `customer.created ${id}`)
+    const told = [customer_id, other].map((id) => `customer.created ${id}`).sort()
     await expect.poll(() => subjects({ status: 'succeeded' })).toEqual(told)
     const { data } = await client.listWebhookDeliveries({ path })
     const { delivery_id = '' } = data?.data.find(({ subject_id }) => subject_id === customer_id) ?? {}
