@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/tables/journeys.ts'
+import { Unavailable } from '../../server/storage/unavailable.ts'
 import { engine } from '../fixtures/engine.ts'
 import {
   connectTo,
@@ -148,9 +149,9 @@ describe('transactions that wait', () => {
       })
       finished += 1
     }
-    // They do not stop before the event is stored.
+    // They do not stop before the event is stored. On a busy machine the last ones are refused, as they waited too long.
     const transactions = Array.from({ length: 100 }, async () => {
-      while (!isStored) await makeJourney()
+      while (!isStored) await makeJourney().catch((error) => expect(error).toBeInstanceOf(Unavailable))
     })
     await insert(store, subject)
     isStored = true
