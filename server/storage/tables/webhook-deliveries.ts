@@ -236,9 +236,8 @@ export async function makeRetriesDue(
 }
 
 /**
- * Deletes deliveries of a webhook, at most `limit`.
- * @param which.pending whether they wait to be sent; undefined for both
- * @param which.before_ms they were created earlier
+ * Deletes deliveries of a webhook, at most `limit`: those that wait to be sent (`pending`), or do not, and that were
+ * created before an instant. Without a condition, all.
  * @returns how many
  */
 export async function deleteDeliveries(

@@ -86,8 +86,8 @@ export class FollowedStore {
   }
 
   /**
-   * The position from which everything is followed anew: before all enrolments and events, and after all removals, because
-   * what they removed is not read. The log of removals does not reach back to the first one.
+   * The position from which everything is followed anew: before all enrolments and events, and after all removals. What
+   * they removed is not read anyway, and their log may no longer reach back to the first one.
    */
   beginning(): FollowedUpTo {
     return { ...NOTHING, removal: this.#statements.removals.get()?.last_removal ?? 0 }
