@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { Kysely } from 'kysely'
@@ -8,7 +17,7 @@ import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
-import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
+import { openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
 import {
   DERIVED,
@@ -83,7 +92,7 @@ async function replace(config: Config, file: string) {
       return { ended, access: await accessTo(db), webhooks: await unsignedWebhooks(db, secrets) }
     })
     syncFile(copy)
-    const kept_in = moveAside(path, at_ms)
+    const kept_in = keepReplaced(path, at_ms)
     renameSync(copy, path)
     syncFile(dirname(path))
     return {
@@ -138,21 +147,49 @@ async function noteErasures(
 }
 
 /**
- * The files of a store that are moved. The logs first: SQLite would take a log left beside the restored file for its
- * own and corrupt the file. The standings are rebuilt from what is restored, and rejected requests start empty. The
- * lock file stays, because it is held.
+ * Keeps the store and the files beside it in a new folder. Until the restored file takes its place the store stays complete,
+ * in case this process is killed. The lock file stays, because it is held.
+ * @returns the folder; null if there was no store
  */
-const MOVED = [...ENGINE_COMPANIONS, ...DERIVED, '']
-
-/** Moves the store and the files beside it to a new folder. @returns the folder; null if there was no store */
-function moveAside(path: string, at_ms: number): string | null {
+function keepReplaced(path: string, at_ms: number): string | null {
   if (statSync(path).size === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: FOLDER_MODE })
-  for (const suffix of MOVED) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, join(folder, basename(path) + suffix))
-  }
+  const kept = (suffix: string) => join(folder, basename(path) + suffix)
+  const beside = (suffixes: string[]) => suffixes.filter((suffix) => existsSync(path + suffix))
+  const logs = beside(ENGINE_COMPANIONS)
+  for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))
+  foldLog(path)
+  // SQLite would take a log left beside the restored file for its own and corrupt the file.
+  for (const suffix of logs) rmSync(path + suffix, { force: true })
+  // The standings are rebuilt from what is restored, and rejected requests start empty.
+  for (const suffix of beside(DERIVED)) renameSync(path + suffix, kept(suffix))
+  // Last, because no server starts on a file with two names.
+  linkOrCopy(path, kept(''))
   return folder
+}
+
+/** Writes into the store what only its log holds. A damaged store is left as it is. */
+function foldLog(path: string): void {
+  try {
+    const store = openWritable(path, { create: false })
+    try {
+      store.pragma('wal_checkpoint(TRUNCATE)')
+    } finally {
+      store.close()
+    }
+  } catch {
+    // Its log is kept.
+  }
+}
+
+function linkOrCopy(path: string, link: string): void {
+  try {
+    linkSync(path, link)
+  } catch {
+    // Not every file system has links.
+    copyFileSync(path, link)
+  }
 }
 
 function workingKeys(

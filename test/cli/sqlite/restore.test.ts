@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../../fixtures/command.ts'
@@ -73,6 +74,33 @@ async function linkStatus(cairn: Cairn, path: string, token: string): Promise<nu
 async function keyId(owner: SignedUp, kind: string): Promise<string> {
   const { data } = await owner.client().listServiceKeys()
   return data?.data.find((key) => key.kind === kind)?.key_id ?? ''
+}
+
+/** The names of a store's people, by a connection that takes its log into account and finds no damage. */
+function namesIn(path: string): string[] {
+  const store = new Database(path)
+  try {
+    expect(store.pragma('integrity_check', { simple: true })).toBe('ok')
+    return store.prepare('SELECT name FROM people ORDER BY person_id').pluck().all() as string[]
+  } finally {
+    store.close()
+  }
+}
+
+/** Code that kills its process before the step-th change of a name or a file beside the store. */
+function killAtStep(step: number): string {
+  return `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    let steps = 0
+    for (const name of ['mkdirSync', 'copyFileSync', 'linkSync', 'renameSync', 'rmSync']) {
+      const change = fs[name]
+      fs[name] = (...args) => {
+        if (String(args[0]).includes('cairn.db') && ++steps === ${step}) process.kill(process.pid, 'SIGKILL')
+        return change(...args)
+      }
+    }
+    syncBuiltinESMExports()`
 }
 
 describe('cairn restore', () => {
@@ -210,6 +238,42 @@ describe('cairn restore', () => {
     ])
     expect([statSync(path).mode & 0o777, statSync(kept_in).mode & 0o777]).toEqual([0o600, 0o700])
     expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  it('leaves the old store complete, or the restored one, wherever it is killed', async () => {
+    const { cairn, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const killed = pathOf(cairn)
+    const served = new Database(killed)
+    // As a killed server leaves it: what is newest is only in the log.
+    served.pragma('wal_autocheckpoint = 0')
+    served.exec("UPDATE people SET name = 'in the file'")
+    served.pragma('wal_checkpoint(TRUNCATE)')
+    served.exec("UPDATE people SET name = 'in the log'")
+    const copies = ['', '-wal'].map((suffix) => ({ suffix, content: readFileSync(killed + suffix) }))
+    served.close()
+    const before = namesIn(file)
+
+    const left: string[] = []
+    let code: number | null = null
+    for (let step = 1; code !== 0; step += 1) {
+      const path = join(temporaryFolder(), 'cairn.db')
+      for (const { suffix, content } of copies) writeFileSync(path + suffix, content)
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(killAtStep(step))}`
+      const ended = await spawnCairn(['restore', file], {
+        environment: { DATABASE_URL: `sqlite:${path}`, NODE_OPTIONS },
+      }).ended
+      code = ended.code
+      if (code !== 0) expect(ended).toMatchObject({ signal: 'SIGKILL' })
+      const names = namesIn(path)
+      expect([['in the log', 'in the log'], before]).toContainEqual(names)
+      left.push(names.join())
+    }
+    // It was killed before each change of a file, and what it left is the old store until all at once it is the new one.
+    expect(left.length).toBeGreaterThan(4)
+    expect(left.at(-1)).toBe(before.join())
+    expect(left.lastIndexOf('in the log,in the log')).toBe(left.indexOf(before.join()) - 1)
   })
 
   it('restores where there is no store, and says that revocations are unknown', async () => {
