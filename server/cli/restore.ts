@@ -149,23 +149,25 @@ async function noteErasures(
 /**
  * Keeps the store and the files beside it in a new folder. Until the restored file takes its place the store stays complete,
  * in case this process is killed. The lock file stays, because it is held.
- * @returns the folder; null if there was no store
+ * @returns the folder; null if there was nothing to keep
  */
 function keepReplaced(path: string, at_ms: number): string | null {
-  if (statSync(path).size === 0) return null
+  const beside = (suffixes: string[]) => suffixes.filter((suffix) => existsSync(path + suffix))
+  const logs = beside(ENGINE_COMPANIONS)
+  const derived = beside(DERIVED)
+  const isEmpty = statSync(path).size === 0
+  if (isEmpty && logs.length + derived.length === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: FOLDER_MODE })
   const kept = (suffix: string) => join(folder, basename(path) + suffix)
-  const beside = (suffixes: string[]) => suffixes.filter((suffix) => existsSync(path + suffix))
-  const logs = beside(ENGINE_COMPANIONS)
   for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))
-  foldLog(path)
+  if (!isEmpty) foldLog(path)
   // SQLite would take a log left beside the restored file for its own and corrupt the file.
   for (const suffix of logs) rmSync(path + suffix, { force: true })
   // The standings are rebuilt from what is restored, and rejected requests start empty.
-  for (const suffix of beside(DERIVED)) renameSync(path + suffix, kept(suffix))
+  for (const suffix of derived) renameSync(path + suffix, kept(suffix))
   // Last, because no server starts on a file with two names.
-  linkOrCopy(path, kept(''))
+  if (!isEmpty) linkOrCopy(path, kept(''))
   return folder
 }
 

@@ -20,7 +20,8 @@ export async function noteReader(
   { isGoingOn }: { isGoingOn: boolean },
 ): Promise<void> {
   const { now, notedReaders } = context
-  const name = `${noted.action} ${workspaceId} ${authorOf(context).actor.id}`
+  // With what it exports: an export of something else does not continue it.
+  const name = `${noted.action} ${workspaceId} ${authorOf(context).actor.id} ${JSON.stringify(noted.after)}`
   const noted_ms = notedReaders.get(name)
   if (isGoingOn && noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
   await noteInWorkspace(context, workspaceId, noted)

@@ -290,6 +290,25 @@ describe('cairn restore', () => {
     expect(resent.data?.duplicate).toBe(true)
   })
 
+  it('keeps a log whose store is lost away from what is restored', async () => {
+    const { cairn, workspace, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const path = pathOf(cairn)
+    const lost = new Database(path)
+    lost.exec("UPDATE people SET name = 'in the log'")
+    const log = readFileSync(`${path}-wal`)
+    lost.close()
+    rmSync(path)
+    writeFileSync(`${path}-wal`, log)
+    const { code, stdout } = await command(cairn, 'restore', file, '--json')
+    expect(code).toBe(0)
+    expect(readFileSync(join(JSON.parse(stdout).kept_in, 'cairn.db-wal')).equals(log)).toBe(true)
+    expect(namesIn(path)).toEqual(namesIn(file))
+    const again = await startCairnForTest({ databaseUrl: cairn.databaseUrl })
+    expect(await keyStatus(again, workspace.secret_key)).toBe(200)
+  })
+
   it('replaces a damaged store', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
