@@ -1,10 +1,10 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { Pool } from '../../server/storage/postgres/connection/pool.ts'
-import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'
+import { dropEmptyPartitions, makePartitions } from '../../server/storage/postgres/partitions.ts'
 import { isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
@@ -110,6 +110,28 @@ describe.skipIf(isDistributed)('events of different months', () => {
     now = Date.parse('2026-04-20T12:00:00Z')
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
     expect(await partitions(databaseUrl)).toEqual(['events_2026_03', 'events_other', 'events_2026_05'])
+  })
+
+  it('do not prevent a start while a reader of all events prevents their partitions', async () => {
+    let now = NOVEMBER
+    const databaseUrl = await newDatabase()
+    const subject = await newSubject(await openStoreForTest({ databaseUrl, now: () => now }))
+    now = Date.parse('2026-12-01T00:00:00Z')
+    const servers = new Servers(readAddress(databaseUrl))
+    const reader = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 10_000 })
+    onTestFinished(() => reader.close())
+    const store = await reader.use(async (connection) => {
+      await connection.run('BEGIN; LOCK TABLE events IN ACCESS SHARE MODE')
+      const opened = await openStoreForTest({ databaseUrl, now: () => now })
+      await connection.run('COMMIT')
+      return opened
+    })
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    expect(await partitions(databaseUrl)).toEqual(['events_2026_12'])
+    await makePartitions(reader, now)
+    expect(await runSql(databaseUrl, "SELECT to_regclass('events_2027_02') IS NOT NULL AS made")).toEqual([
+      { made: true },
+    ])
   })
 
   it('get their partitions once if several servers start at a time', async () => {

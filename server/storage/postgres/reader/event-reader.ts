@@ -446,14 +446,14 @@ export async function oldestReceived(
 }
 
 const OLDEST = `
-  SELECT count(*)::int AS looked, max(id::text) AS last,
-    min(id::text) FILTER (WHERE $3::uuid IS NULL OR journey_id = $3) AS oldest
+  SELECT count(*)::int AS looked, max(id::text COLLATE "C") AS last,
+    min(id::text COLLATE "C") FILTER (WHERE $3::uuid IS NULL OR journey_id = $3) AS oldest
   FROM (
     SELECT id, journey_id FROM events WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT $4
   ) AS looked_at`
 
 const COUNT = `
-  SELECT count(*)::int AS looked, max(id::text) AS last,
+  SELECT count(*)::int AS looked, max(id::text COLLATE "C") AS last,
     count(*) FILTER (WHERE $4::uuid IS NULL OR journey_id = $4)::int AS events
   FROM (
     SELECT id, journey_id FROM events
