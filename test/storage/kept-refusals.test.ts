@@ -5,7 +5,7 @@ import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
 import type { RefusalFilter, RefusalOrder, Refused, Sent } from '../../server/storage/refusals/refusals.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { openStore, openStoreForTest, readingIn, type Store } from '../fixtures/store.ts'
+import { openStore, openStoreForTest, readingIn, type Store, storedText } from '../fixtures/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const DAY_MS = 86_400_000
@@ -243,5 +243,42 @@ describe('refusals', () => {
     const none = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 0 } })
     offer(none, 1)
     expect(await listed(none)).toEqual([])
+  })
+
+  it.each([
+    ['their retention has ended', ROOMY, NOW + 7 * DAY_MS + 1],
+    ['none are kept for any day', { ...ROOMY, days: 0 }, NOW],
+    ['none are kept in any byte', { ...ROOMY, bytes: 0 }, NOW],
+    ['none are kept in any row', { ...ROOMY, rows: 0 }, NOW],
+  ])(
+    'are gone from the disk if %s when a server starts, even if nothing is refused',
+    async (_, limits, now_ms) => {
+      const store = await openStore(atNow)
+      const sent = () => bytes('{"email":"jane@example.com"}')
+      // More than are removed at a time.
+      for (const other of [workspace_id, 'wsp_other']) {
+        for (let index = 0; index < 700; index += 1) {
+          store.refusals.offer(refused({ workspace_id: other, request_id: `request-${index}` }), sent)
+        }
+      }
+      await store.close()
+      expect(await storedText(store.databaseUrl)).toContain('jane@example.com')
+      const options = { now: () => now_ms, refusalLimits: limits, databaseUrl: store.databaseUrl }
+      const again = await openStoreForTest(options)
+      expect(await listed(again)).toEqual([])
+      await expect.poll(() => storedText(store.databaseUrl), withPatience).not.toContain('jane@example.com')
+    },
+  )
+
+  it('stay until then', async () => {
+    const store = await openStore(atNow)
+    offer(store, 3)
+    await store.close()
+    const now = () => NOW + 7 * DAY_MS
+    const again = await openStore({ ...atNow, now, databaseUrl: store.databaseUrl })
+    // Ends after what it has begun to remove.
+    await again.close()
+    const last = await openStoreForTest({ ...atNow, databaseUrl: store.databaseUrl })
+    expect(await listed(last)).toHaveLength(3)
   })
 })

@@ -25,6 +25,7 @@ export function refusalsToNowhere(
       await run()
       return statements.map(() => [])
     },
+    mayHaveRows: () => false,
     truncateLog: async () => true,
     close: async () => {},
   }

@@ -6,6 +6,17 @@ export type RefusalLimits = { days: number; bytes: number; rows: number }
 
 export const DEFAULT_LIMITS: RefusalLimits = { days: 7, bytes: 50_000_000, rows: 100_000 }
 
+const DAY_MS = 86_400_000
+
+export function keepsNone({ days, bytes, rows }: RefusalLimits): boolean {
+  return days === 0 || bytes === 0 || rows === 0
+}
+
+/** Returns the start of the time from which refusals are kept now; it is in the future if none are. */
+export function oldestKept_ms(limits: RefusalLimits, now_ms: number): number {
+  return keepsNone(limits) ? now_ms + 1 : now_ms - limits.days * DAY_MS
+}
+
 /** Rows removed at a time. */
 const REMOVED_AT_ONCE = 500
 

@@ -51,6 +51,8 @@ export type RefusalTable = {
    * @throws {Unavailable}
    */
   run<Row>(statements: readonly CompiledQuery<Row>[]): Promise<Row[][]>
+  /** False if nothing was ever written, so that looking for rows would be in vain. */
+  mayHaveRows(): boolean
   /**
    * Truncates the write-ahead log, so that nothing removed stays in it.
    * @returns false if a reader prevents it; try again

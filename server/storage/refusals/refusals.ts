@@ -8,7 +8,8 @@ import { withoutOwnTokens, withoutSecrets } from '../../domain/secret-texts.ts'
 import { SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
 import type { Reading } from '../database.ts'
 import { readPage, unindexed, walkEnd } from '../lists/page-query.ts'
-import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
+import { keepsNone, oldestKept_ms, RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
+import { idsOf, RefusalExpiry, removeRefusalsOf } from './refusal-expiry.ts'
 import { type LeftOut, RefusalQueue, type WaitingRefusal } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
@@ -66,10 +67,6 @@ const SLICE_CHARACTERS = 16 * 1024
 /** Maximum texts of a rejected request that are looked up among erasures. What follows them is not kept. */
 const MOST_CANDIDATES = 256
 
-/** Interval in which expired refusals are removed. They are hidden before. */
-const SWEEP_MS = 3_600_000
-const DAY_MS = 86_400_000
-
 /** Size of a refusal besides its texts: identifiers, field names, the outcome of a replay. */
 const OTHER_BYTES = 1_024
 
@@ -102,10 +99,10 @@ export class Refusals {
   readonly #options: RefusalsOptions
   readonly #queue = new RefusalQueue()
   readonly #bounds: RefusalBounds
+  readonly #expiry: RefusalExpiry
   readonly #nextId = ascendingIds()
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
-  #sweeping: NodeJS.Timeout | undefined
   #kept = 0
   #lost = 0
   #isClosed = false
@@ -113,12 +110,12 @@ export class Refusals {
   constructor(options: RefusalsOptions) {
     this.#options = options
     this.#bounds = new RefusalBounds(options.table, options.limits)
+    this.#expiry = new RefusalExpiry(options)
   }
 
   /** @param sent called only if the content is kept; null if it may only be counted */
   offer(refused: Refused, sent: (() => Sent) | null): void {
-    const { days, bytes, rows } = this.#options.limits
-    if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
+    if (this.#isClosed || keepsNone(this.#options.limits)) return
     this.#queue.offer(refused, sent !== null, (isSaved) =>
       isSaved && sent ? this.#waiting(refused, sent()) : this.#waiting(withoutContent(refused), NOTHING_SENT),
     )
@@ -291,10 +288,8 @@ export class Refusals {
   /** Removes everything of a workspace. @returns false if it is still in a log; try again */
   async removeOfWorkspace(workspaceId: string): Promise<boolean> {
     await this.#write()
-    const { compiler, run, truncateLog } = this.#options.table
-    const removal = compiler.deleteFrom('refusals').where('workspace_id', '=', workspaceId)
-    await run([removal.compile()])
-    return await truncateLog()
+    await removeRefusalsOf(this.#options.table, workspaceId)
+    return await this.#options.table.truncateLog()
   }
 
   statistics(): RefusalStatistics {
@@ -304,13 +299,13 @@ export class Refusals {
   /** Writes what waits, and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#sweeping)
     await this.#write()
+    await this.#expiry.close()
     await this.#options.table.close()
   }
 
   #oldest_ms(): number {
-    return this.#options.now() - this.#options.limits.days * DAY_MS
+    return oldestKept_ms(this.#options.limits, this.#options.now())
   }
 
   #waiting({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Sent): WaitingRefusal {
@@ -361,7 +356,6 @@ export class Refusals {
         await this.#removeErasedMeanwhile(rows, erasures)
         this.#kept += rows.length
         await this.#bounds.keep(rows)
-        this.#sweeping ??= await this.#startSweeping()
       } catch (error) {
         // Not retried: later refusals need the memory.
         this.#lost += group.rows.length
@@ -434,16 +428,6 @@ export class Refusals {
     }
     await run(statements)
   }
-
-  async #startSweeping(): Promise<NodeJS.Timeout> {
-    await this.#sweep()
-    return setInterval(() => this.#sweep().catch(this.#options.onFailure), SWEEP_MS).unref()
-  }
-
-  async #sweep() {
-    const { compiler, run } = this.#options.table
-    await run([compiler.deleteFrom('refusals').where('received_ms', '<', this.#oldest_ms()).compile()])
-  }
 }
 
 /** Finds texts that refer to erased customers of a workspace. */
@@ -507,10 +491,6 @@ const NO_CONTENT = {
   sent: '',
   sent_bytes: 0,
   bytes: OTHER_BYTES + NO_FAULTS.length,
-}
-
-function idsOf(rows: readonly Pick<RefusalRow, 'refusal_id'>[]): string[] {
-  return rows.map(({ refusal_id }) => refusal_id)
 }
 
 /**

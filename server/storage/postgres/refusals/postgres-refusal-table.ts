@@ -43,6 +43,10 @@ export class PostgresRefusalTable implements RefusalTable {
     }
   }
 
+  mayHaveRows(): boolean {
+    return true
+  }
+
   /** The server's write-ahead log is not ours to truncate. */
   truncateLog: RefusalTable['truncateLog'] = async () => {
     return true

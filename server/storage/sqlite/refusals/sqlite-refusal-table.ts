@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { type CompiledQuery, Kysely } from 'kysely'
 import type { Reading } from '../../database.ts'
@@ -46,6 +47,10 @@ export class SqliteRefusalTable implements RefusalTable {
   run: RefusalTable['run'] = async <Row>(statements: readonly CompiledQuery<Row>[]) => {
     const asked = statements.map(({ sql, parameters }) => ({ sql, parameters }))
     return (await this.#ask(asked)) as Row[][]
+  }
+
+  mayHaveRows(): boolean {
+    return existsSync(this.#path)
   }
 
   truncateLog: RefusalTable['truncateLog'] = async () => {
