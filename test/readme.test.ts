@@ -60,7 +60,8 @@ function shape(json: string): unknown {
   })
 }
 
-describe('the README', () => {
+// Its examples use what the ones before them have made.
+describe('the README', { shuffle: false }, () => {
   it('has the two commands that CI runs on a clean machine', () => {
     // In two blocks, because the first command runs until it is stopped.
     expect(block('npm start')).toBe('npm ci && npm start\n')
@@ -149,11 +150,13 @@ describe('the documents', () => {
   it('manage keys as they describe', async () => {
     const { text } = blockOfDocument('deploy/operations.md', 'npx cairn key create')
     const [create = '', list = '', rotate = '', revoke = ''] = text.trim().split('\n')
-    const made = await execute(create)
+    const cairn = await startCairnForTest()
+    await execute(block('npx cairn init'), cairn)
+    const made = await execute(create, cairn)
     const key_id = /key_[0-9a-z]{26}/.exec(made)?.[0] ?? ''
-    expect(await execute(list)).toContain(key_id)
-    expect(await execute(rotate.replace('KEY_ID', key_id))).toMatch(/pk_/)
-    expect(await execute(revoke.replace('KEY_ID', key_id))).toContain('revoked')
+    expect(await execute(list, cairn)).toContain(key_id)
+    expect(await execute(rotate.replace('KEY_ID', key_id), cairn)).toMatch(/pk_/)
+    expect(await execute(revoke.replace('KEY_ID', key_id), cairn)).toContain('revoked')
   })
 
   it('name scripts that exist', () => {
