@@ -5,6 +5,7 @@ import { Passwords } from './http/callers/passwords.ts'
 import { ExportSlots } from './http/export-slots.ts'
 import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts } from './http/rates/attempts.ts'
+import { ChangeQueue } from './http/rates/change-queue.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
 import { SharedViews } from './http/rates/shared-views.ts'
@@ -108,11 +109,13 @@ export async function startServer({
   const webhooks = work.statistics()
   const served = new ServedMetrics()
   const passwords = new Passwords()
+  const changes = new ChangeQueue()
   server = new HttpServer({
     config,
     contract,
     storage,
     passwords,
+    changes,
     attempts: new Attempts({ now, counts: storage.guesses }),
     limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
     exports: new ExportSlots(),
@@ -120,13 +123,15 @@ export async function startServer({
     sharedViews: new SharedViews(),
     metrics: served,
     webhooks: new Webhooks({ ...sending, begin }),
-    exposition: () =>
-      metrics.exposition(served, {
-        storage: storage.statistics(),
+    exposition: () => {
+      const stored = storage.statistics()
+      return metrics.exposition(served, {
+        storage: { ...stored, waitingTransactions: stored.waitingTransactions + changes.waiting },
         passwords: passwords.statistics(),
         webhooks,
         views,
-      }),
+      })
+    },
     log,
     now,
     patience,

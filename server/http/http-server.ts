@@ -31,6 +31,7 @@ export type HttpServerOptions = Pick<
   | 'contract'
   | 'storage'
   | 'passwords'
+  | 'changes'
   | 'attempts'
   | 'limiter'
   | 'exports'

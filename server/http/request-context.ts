@@ -7,11 +7,12 @@ import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import { Tally } from '../metrics/tally.ts'
 import type { Reading } from '../storage/database.ts'
 import type { ServedStorage } from '../storage/storage.ts'
-import { ClientDisconnected } from './answers/answer.ts'
+import { ClientDisconnected, ownerOf } from './answers/answer.ts'
 import { journeyContractFile } from './answers/journey-contract-file.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
 import type { Ingress } from './callers/origins.ts'
+import type { ChangeQueue } from './rates/change-queue.ts'
 import type { LoopTime } from './rates/loop-scheduler.ts'
 import type { RateLimiter } from './rates/rate-limit.ts'
 import type { RequestRate } from './rates/request-rate.ts'
@@ -25,6 +26,7 @@ export type ContextOptions = {
   metrics: ServedMetrics
   limiter: RateLimiter
   passwords: Context['passwords']
+  changes: ChangeQueue
   attempts: Context['attempts']
   eventChecks: Context['eventChecks']
   violationTally: Context['violationTally']
@@ -78,12 +80,14 @@ export class RequestContext implements Context {
   }
 
   get change(): Context['change'] {
-    const { caller, route } = this.#served
-    const { storage, callers } = this.#options
-    return (work) => {
-      const transaction = storage.db.transaction()
-      return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
-    }
+    const { caller, route, res } = this.#served
+    const { storage, callers, changes } = this.#options
+    const owner = { workspaceId: workspaceOf(caller), caller: ownerOf(res) }
+    return (work) =>
+      changes.run(owner, () => {
+        const transaction = storage.db.transaction()
+        return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
+      })
   }
 
   get now() {

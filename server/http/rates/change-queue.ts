@@ -1,0 +1,69 @@
+import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
+import { Unavailable } from '../../storage/unavailable.ts'
+
+/** Maximum waiting per caller, as many as commit before the deadline at 50 ms each, and in total. */
+const WAITING = { perCaller: 100, inAll: 1_000 }
+
+/** Maximum wait for a turn: after that the caller has lost patience. */
+const DEADLINE_MS = 5_000
+
+type Waiting = { owner: Owner; begin: () => void; refuse: () => void }
+
+/**
+ * Fair queue of the transactions of requests, of which one runs at a time: by workspace and, within each, by caller. A key that
+ * changes journeys by the hundred delays the revocation of another by one of its transactions, not by all. Events are not
+ * written by transactions of requests, and the server's own do not wait here.
+ */
+export class ChangeQueue {
+  readonly #waiting = new FairQueue<Waiting>(WAITING)
+  #isBusy = false
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /**
+   * Runs a transaction when it is its turn.
+   * @throws {Unavailable} `overloaded` if too many are waiting, or its turn does not come in time
+   */
+  async run<Result>(owner: Owner, transaction: () => Promise<Result>): Promise<Result> {
+    if (this.#isBusy) await this.#turn(owner)
+    this.#isBusy = true
+    try {
+      return await transaction()
+    } finally {
+      this.#passOn()
+    }
+  }
+
+  #turn(owner: Owner): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        owner,
+        begin: () => {
+          clearTimeout(deadline)
+          resolve()
+        },
+        refuse: () => {
+          clearTimeout(deadline)
+          this.#waiting.delete(waiting)
+          reject(new Unavailable('overloaded'))
+        },
+      }
+      const deadline = setTimeout(waiting.refuse, DEADLINE_MS)
+      if (this.#waiting.add(waiting)) return
+      // One with less waiting than another workspace takes the place of its last.
+      const crowdedOut = this.#waiting.crowdOut(owner)
+      crowdedOut?.refuse()
+      if (!crowdedOut || !this.#waiting.add(waiting)) waiting.refuse()
+    })
+  }
+
+  /** The queue stays busy until the next one has begun, so that none that has just come goes before it. */
+  #passOn() {
+    const next = this.#waiting.begin()
+    if (next) this.#waiting.end(next)
+    if (next) next.begin()
+    else this.#isBusy = false
+  }
+}
