@@ -52,7 +52,7 @@ export const createWebhook: Operation<'createWebhook'> = async ({ workspaceId, b
   assertWindow(settings)
   const webhook_id = context.newId('whk')
   const { secret, sealed } = context.webhooks.newSecret(webhook_id)
-  await context.webhooks.assertAllowed(url)
+  await context.webhooks.assertAllowed(url, workspaceId)
   const customer_cursor = await lastCustomer(context)
   const made = await context.change(async (db) => {
     const given = { ...settings, workspace_id: workspaceId, webhook_id, secret: sealed }
@@ -66,7 +66,7 @@ export const createWebhook: Operation<'createWebhook'> = async ({ workspaceId, b
 
 export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, path, body }, context) => {
   const { enabled, skip_missed, ...settings } = body
-  if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url)
+  if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url, workspaceId)
   const customer_cursor = await lastCustomer(context)
   const after = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)

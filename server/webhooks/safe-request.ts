@@ -1,13 +1,9 @@
 import { lookup as lookUp } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
+import { NameLookups, type Resolve, type ResolvedAddress } from './name-lookups.ts'
 import { isInside, isPublic, type Network } from './networks.ts'
 import type { AttemptResult } from './retries.ts'
-
-type ResolvedAddress = { address: string; family: number }
-
-/** Returns all addresses of a name. */
-export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>
 
 /** Why a URL is refused for a webhook. */
 export type UrlFault =
@@ -28,6 +24,7 @@ type SenderOptions = {
 }
 
 type SentRequest = {
+  workspaceId: string
   url: string
   headers: Record<string, string>
   body: Uint8Array
@@ -36,9 +33,6 @@ type SentRequest = {
 }
 
 const TIMEOUT_MS = 15_000
-
-/** Look-ups at a time: each takes one of the few threads that files and passwords need too. */
-const LOOKUPS_AT_ONCE = 2
 
 /** How long the resolver may take while a webhook is saved. */
 const LOOKUP_TIMEOUT_MS = 5_000
@@ -72,28 +66,28 @@ const CLOSED = /^(other side )?closed$/
  */
 export class RequestSender {
   readonly #allow: readonly Network[]
-  readonly #resolve: Resolve
+  readonly #lookups: NameLookups
   /** A client is one connection, which its controller ends, also while it opens. */
   readonly #clients = new Map<Client, AbortController>()
   /** Those that wait for another request, by origin. */
   readonly #idle = new Map<string, Client[]>()
 
-  constructor({ allow, resolve = systemResolver() }: SenderOptions) {
+  constructor({ allow, resolve = systemResolver }: SenderOptions) {
     this.#allow = allow
-    this.#resolve = resolve
+    this.#lookups = new NameLookups(resolve)
   }
 
   /**
    * Returns why a URL cannot be the one of a webhook, or undefined. Names are resolved: a webhook whose host does not exist
    * or is not public is refused when it is saved, not only when it is called.
    */
-  async findUrlFault(text: string): Promise<UrlFault | undefined> {
+  async findUrlFault(text: string, workspaceId: string): Promise<UrlFault | undefined> {
     if (!URL.canParse(text)) return 'invalid_url'
     const url = new URL(text)
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme'
     if (url.username || url.password) return 'credentials'
     if (text.includes('#')) return 'fragment'
-    const addresses = await this.#addressesOf(unbracketed(url.hostname)).catch(() => [])
+    const addresses = await this.#addressesOf(unbracketed(url.hostname), workspaceId).catch(() => [])
     if (addresses.length === 0) return 'unknown_host'
     if (addresses.every(({ address }) => isInside(address, this.#allow))) {
       return url.port === '0' ? 'port' : undefined
@@ -124,13 +118,13 @@ export class RequestSender {
     this.#idle.clear()
   }
 
-  async #sendOnce({ url: text, headers, body }: SentRequest, timeout_ms: number) {
+  async #sendOnce({ workspaceId, url: text, headers, body }: SentRequest, timeout_ms: number) {
     const { protocol, origin, pathname, search, hostname } = new URL(text)
     // A literal address is not looked up.
     const host = unbracketed(hostname)
     if (isIP(host) && !this.#isAllowed(host, protocol)) return { error: 'blocked_address' } as const
     const idle = this.#idle.get(origin)?.pop()
-    const client = idle ?? (await this.#newClient(protocol, origin))
+    const client = idle ?? (await this.#newClient(protocol, origin, workspaceId))
     const exchange = new Exchange(protocol === 'https:', timeout_ms)
     const request = { path: pathname + search, method: 'POST', body }
     client.dispatch({ ...request, headers: { ...headers, 'accept-encoding': 'identity' } }, exchange)
@@ -140,13 +134,14 @@ export class RequestSender {
     return idle && exchange.isUnanswered ? 'stale_connection' : result
   }
 
-  async #newClient(protocol: string, origin: string): Promise<Client> {
+  async #newClient(protocol: string, origin: string, workspaceId: string): Promise<Client> {
     // With the first request: servers without webhooks do without its 25 MB. It takes half the time of Node's client.
     const { Client } = await import('undici')
     const connection = new AbortController()
     const { signal } = connection
+    const look = (hostname: string) => this.#lookups.look(hostname, workspaceId, signal)
     const client = new Client(origin, {
-      connect: { lookup: this.#checkedLookup(protocol), timeout: TIMEOUT_MS, signal },
+      connect: { lookup: this.#checkedLookup(protocol, look), timeout: TIMEOUT_MS, signal },
       allowH2: false,
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
@@ -172,19 +167,24 @@ export class RequestSender {
     return isInside(address, this.#allow) || (protocol === 'https:' && isPublic(address))
   }
 
-  async #addressesOf(host: string): Promise<ResolvedAddress[]> {
+  async #addressesOf(host: string, workspaceId: string): Promise<ResolvedAddress[]> {
     if (isIP(host)) return [{ address: host, family: isIP(host) }]
+    const tooLong = new AbortController()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('The resolver is slow')), LOOKUP_TIMEOUT_MS)
+      timer = setTimeout(() => {
+        tooLong.abort()
+        reject(new Error('The resolver is slow'))
+      }, LOOKUP_TIMEOUT_MS)
     })
-    return await Promise.race([this.#resolve(host), late]).finally(() => clearTimeout(timer))
+    const found = this.#lookups.look(host, workspaceId, tooLong.signal)
+    return await Promise.race([found, late]).finally(() => clearTimeout(timer))
   }
 
   /** One address that is not allowed refuses the name: which of them is used is not ours to choose. */
-  #checkedLookup(protocol: string): LookupFunction {
+  #checkedLookup(protocol: string, look: Resolve): LookupFunction {
     return (hostname, options, callback) => {
-      this.#resolve(hostname).then(
+      look(hostname).then(
         (addresses) => {
           const [first] = addresses
           if (!first) {
@@ -203,22 +203,7 @@ export class RequestSender {
   }
 }
 
-/** Returns the resolver of the system, a few look-ups at a time. */
-function systemResolver(): Resolve {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (hostname) => {
-    if (running >= LOOKUPS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running += 1
-    try {
-      return await lookUp(hostname, { all: true })
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
-}
+const systemResolver: Resolve = (hostname) => lookUp(hostname, { all: true })
 
 type FailureClass = Extract<AttemptResult, { error: string }>['error']
 

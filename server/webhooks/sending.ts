@@ -227,7 +227,7 @@ export async function attempt(
 }
 
 async function sendSigned(
-  { url }: StoredWebhook,
+  { url, workspace_id }: StoredWebhook,
   { id, text }: { id: string; text: string },
   keys: readonly KeyObject[],
   { sender, now, version }: Sending,
@@ -239,7 +239,7 @@ async function sendSigned(
     'user-agent': `Cairn/${version}`,
     ...signatureHeaders({ id, attempted_ms: now(), body, keys }),
   }
-  return await sender.send({ url, headers, body })
+  return await sender.send({ workspaceId: workspace_id, url, headers, body })
 }
 
 /** The keys of a webhook that sign now, the current one first; empty if this server cannot read them. */

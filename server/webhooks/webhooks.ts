@@ -53,8 +53,8 @@ export class Webhooks {
   }
 
   /** @throws {Problem} `webhook_url_not_allowed` if messages to a URL would not be sent */
-  async assertAllowed(url: string): Promise<void> {
-    const fault = await this.#options.sender.findUrlFault(url)
+  async assertAllowed(url: string, workspaceId: string): Promise<void> {
+    const fault = await this.#options.sender.findUrlFault(url, workspaceId)
     if (fault) throw new Problem('webhook_url_not_allowed', { detail: URL_FAULTS[fault] })
   }
 

@@ -7,12 +7,14 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { generate } from 'selfsigned'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Resolve } from '../../server/webhooks/name-lookups.ts'
 import { type Network, readNetwork } from '../../server/webhooks/networks.ts'
-import { RequestSender, type Resolve } from '../../server/webhooks/safe-request.ts'
+import { RequestSender } from '../../server/webhooks/safe-request.ts'
 import { freePort } from '../fixtures/free-port.ts'
 
 const allow = networks('127.0.0.1')
 const body = Buffer.from('{"type":"event.created"}')
+const WORKSPACE = 'wsp_of_a_test'
 /** What an attacker's name resolves to while it is saved. */
 const PUBLIC = '93.184.216.34'
 
@@ -194,7 +196,7 @@ describe('an address that is not public', () => {
   ])('is never connected to, nor saved: %s', async (origin) => {
     const { port, connections } = await countConnections()
     const sender = newSender({ allow: [] })
-    expect(await sender.findUrlFault(`${origin}:${port}/`)).toBe('blocked_address')
+    expect(await sender.findUrlFault(`${origin}:${port}/`, WORKSPACE)).toBe('blocked_address')
     expect(await sendBy(sender, `${origin}:${port}/`)).toMatchObject({ error: 'blocked_address' })
     expect(connections()).toBe(0)
   })
@@ -204,7 +206,7 @@ describe('an address that is not public', () => {
     const answers = [[PUBLIC], ['127.0.0.1'], [PUBLIC, '127.0.0.1'], ['::1', PUBLIC], ['::ffff:127.0.0.1']]
     const sender = newSender({ allow: [], resolve: inTurn(answers) })
     const url = `https://rebinding.example:${port}/`
-    expect(await sender.findUrlFault(url)).toBeUndefined()
+    expect(await sender.findUrlFault(url, WORKSPACE)).toBeUndefined()
     for (const _ of answers.slice(1)) {
       expect(await sendBy(sender, url)).toMatchObject({ error: 'blocked_address' })
     }
@@ -243,6 +245,32 @@ describe('an address that is not public', () => {
   })
 })
 
+describe('names that resolve slowly', () => {
+  it('delay no other workspace, and are no longer looked up once nobody waits', async () => {
+    const port = await serveHttp((_, response) => response.end())
+    const begun: string[] = []
+    const slow = Promise.withResolvers<void>()
+    const sender = newSender({
+      async resolve(hostname) {
+        begun.push(hostname)
+        if (hostname.startsWith('slow')) await slow.promise
+        return [{ address: '127.0.0.1', family: 4 }]
+      },
+    })
+    const names = [0, 1, 2, 3, 4].map((index) => `slow-${index}.example`)
+    const late = names.map((name) => sendBy(sender, `http://${name}:${port}/`, 1_000, 'wsp_slow'))
+    await expect.poll(() => begun).toEqual(['slow-0.example'])
+    const other = await sendBy(sender, `http://quick.example:${port}/`, undefined, 'wsp_other')
+    expect(other).toMatchObject({ status: 200 })
+    for (const result of await Promise.all(late)) expect(result).toMatchObject({ error: 'timeout' })
+    slow.resolve()
+    expect(await sendBy(sender, `http://last.example:${port}/`, undefined, 'wsp_slow')).toMatchObject({
+      status: 200,
+    })
+    expect(begun).toEqual(['slow-0.example', 'quick.example', 'last.example'])
+  })
+})
+
 describe('the URL of a webhook', () => {
   it.each([
     'https://hook.example/path?query=1',
@@ -251,7 +279,9 @@ describe('the URL of a webhook', () => {
     'https://hook.example:1024/',
     `https://${PUBLIC}/`,
   ])('is accepted: %s', async (url) => {
-    expect(await newSender({ allow: [], resolve: inTurn([[PUBLIC]]) }).findUrlFault(url)).toBeUndefined()
+    expect(
+      await newSender({ allow: [], resolve: inTurn([[PUBLIC]]) }).findUrlFault(url, WORKSPACE),
+    ).toBeUndefined()
   })
 
   it.each([
@@ -272,20 +302,22 @@ describe('the URL of a webhook', () => {
     ['https://hook.example:1023/', 'port'],
     ['https://hook.example:0/', 'port'],
   ])('is refused: %j (%s)', async (url, fault) => {
-    expect(await newSender({ allow: [], resolve: inTurn([[PUBLIC]]) }).findUrlFault(url)).toBe(fault)
+    expect(await newSender({ allow: [], resolve: inTurn([[PUBLIC]]) }).findUrlFault(url, WORKSPACE)).toBe(
+      fault,
+    )
   })
 
   it('is refused if its host is unknown', async () => {
     const sender = newSender({ resolve: () => Promise.reject(new Error('ENOTFOUND')) })
-    expect(await sender.findUrlFault('https://nowhere.example/')).toBe('unknown_host')
+    expect(await sender.findUrlFault('https://nowhere.example/', WORKSPACE)).toBe('unknown_host')
   })
 
   it('may have any port, and HTTP, in an allowed network', async () => {
     const sender = newSender({ resolve: inTurn([['127.0.0.1']]) })
-    expect(await sender.findUrlFault('http://inside.example:81/')).toBeUndefined()
+    expect(await sender.findUrlFault('http://inside.example:81/', WORKSPACE)).toBeUndefined()
     const mixed = newSender({ resolve: inTurn([['127.0.0.1', PUBLIC]]) })
-    expect(await mixed.findUrlFault('http://inside.example/')).toBe('http')
-    expect(await mixed.findUrlFault('https://inside.example/')).toBeUndefined()
+    expect(await mixed.findUrlFault('http://inside.example/', WORKSPACE)).toBe('http')
+    expect(await mixed.findUrlFault('https://inside.example/', WORKSPACE)).toBeUndefined()
   })
 })
 
@@ -306,8 +338,14 @@ async function send(url: string) {
   return await sendBy(newSender(), url)
 }
 
-async function sendBy(sender: RequestSender, url: string, timeout_ms?: number) {
-  return await sender.send({ url, headers: { 'x-one': '1' }, body, ...(timeout_ms ? { timeout_ms } : {}) })
+async function sendBy(sender: RequestSender, url: string, timeout_ms?: number, workspaceId = WORKSPACE) {
+  return await sender.send({
+    workspaceId,
+    url,
+    headers: { 'x-one': '1' },
+    body,
+    ...(timeout_ms ? { timeout_ms } : {}),
+  })
 }
 
 /** A resolver that gives each answer once, and then the last one. */
