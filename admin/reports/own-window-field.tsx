@@ -9,6 +9,8 @@ export function OwnWindowField({ value, onChange }: { value: string; onChange: (
   const [isWrong, setIsWrong] = useState(false)
 
   function commit() {
+    // A field that was only visited changes nothing: its text may be less exact than the value.
+    if (draft === shown(value)) return setIsWrong(false)
     const duration = durationOf(draft)
     setIsWrong(draft.trim() !== '' && !duration)
     if (duration) onChange(duration)

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Title } from '@mantine/core'
+import { Box, NativeSelect, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
@@ -38,7 +38,8 @@ export function StepTimesSection({
     placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
   })
   if (!chosen) return null
-  const from = stepBefore(steps, step)
+  // Those of another step stay until these have loaded.
+  const shown = steps.find(({ step }) => step === times.data?.step)
   return (
     <Stack component="section" gap="sm" aria-labelledby="times-heading">
       <Title order={2} size="h4" id="times-heading">
@@ -56,13 +57,17 @@ export function StepTimesSection({
       />
       <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
       {times.isPending && <Loading lines={5} />}
-      {times.data && <TimesFigure times={times.data} from={from} to={chosen.name} />}
+      {times.data && shown && (
+        <Box aria-busy={times.isPlaceholderData}>
+          <TimesFigure times={times.data} from={stepBefore(steps, shown.step)} to={shown.name} />
+        </Box>
+      )}
       {times.data?.groups && !times.isPlaceholderData && (
         <Suspense>
           <GroupTimes
             groups={times.data.groups}
             breakdown={query.breakdown ?? ''}
-            name={`Time from “${from}” to “${chosen.name}”`}
+            name={`Time from “${stepBefore(steps, step)}” to “${chosen.name}”`}
           />
         </Suspense>
       )}

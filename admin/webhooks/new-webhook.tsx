@@ -8,7 +8,7 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { AllWebhooks, ForAdmins } from './all-webhooks.tsx'
 import { MadeSecretDialog } from './made-secret-dialog.tsx'
-import { newWebhookDraft } from './webhook-draft.ts'
+import { newWebhookDraft, webhookBody } from './webhook-draft.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
 /** Creates a webhook, shows its secret, and goes on to its page. */
@@ -38,8 +38,8 @@ function NewWebhook() {
       <WebhookForm
         initial={newWebhookDraft}
         submitLabel="Create webhook"
-        save={async (body) => {
-          setMade(await taken(cairn.createWebhook({ body })))
+        save={async (draft) => {
+          setMade(await taken(cairn.createWebhook({ body: webhookBody(draft) })))
           void queryClient.invalidateQueries({ queryKey: webhooksKey })
         }}
         onCancel={() => void navigate(path)}

@@ -5,7 +5,9 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
-import { InstantField } from '../parts/filters/instant-field.tsx'
+import { InstantInput } from '../parts/instants/instant-input.tsx'
+import { instantText } from '../parts/instants/instant-text.ts'
+import { instantOf } from '../parts/instants/typed-instant.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -164,16 +166,21 @@ function Replay({ webhook: { webhook_id }, onClose }: Omit<DialogProps, 'opened'
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const webhooksKey = useWorkspaceKey('webhooks')
-  const [from, setFrom] = useState('')
-  const [isMissing, setIsMissing] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [isTried, setIsTried] = useState(false)
+  const from = instantOf(typed)
   const replay = useMutation({
-    mutationFn: () => taken(cairn.replayWebhook({ path: { webhook_id }, body: { from } })),
+    mutationFn: (from: Date) =>
+      taken(cairn.replayWebhook({ path: { webhook_id }, body: { from: from.toISOString() } })),
     onSuccess: () => {
       onClose()
       void notify('Replay started.')
       void queryClient.invalidateQueries({ queryKey: webhooksKey })
     },
   })
+  const fault = typed.trim()
+    ? 'Enter a time such as 20 Nov 2026, 09:30'
+    : 'Enter the time of the first event to send.'
   return (
     <ConfirmDialog
       opened
@@ -183,8 +190,8 @@ function Replay({ webhook: { webhook_id }, onClose }: Omit<DialogProps, 'opened'
       pending={replay.isPending}
       error={replay.error}
       onConfirm={() => {
-        setIsMissing(from === '')
-        if (from !== '') replay.mutate()
+        setIsTried(true)
+        if (from) replay.mutate(from)
       }}
     >
       <Stack gap="sm">
@@ -193,19 +200,16 @@ function Replay({ webhook: { webhook_id }, onClose }: Omit<DialogProps, 'opened'
           webhook-id, so that the receiver recognizes what it has. Messages about journeys, rejections and
           erasures are not sent again.
         </Text>
-        <InstantField
+        <InstantInput
+          type="datetime-local"
           label="Since"
-          value={from}
-          onChange={(value) => {
-            setIsMissing(false)
-            setFrom(value)
-          }}
+          min="1900-01-02T00:00"
+          error={isTried && !from && fault}
+          value={typed}
+          chosen={from}
+          onChoose={(instant) => setTyped(instantText(instant))}
+          onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        {isMissing && (
-          <Text size="sm" c="red" role="alert">
-            Enter the time of the first event to send.
-          </Text>
-        )}
       </Stack>
     </ConfirmDialog>
   )

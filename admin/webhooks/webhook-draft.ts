@@ -91,6 +91,28 @@ export function webhookBody(draft: WebhookDraft): Schemas['WebhookCreation'] {
   }
 }
 
+/** The changed fields, as they are sent. */
+export function webhookChanges(initial: WebhookDraft, draft: WebhookDraft): Schemas['WebhookUpdate'] {
+  const [before, after] = [webhookBody(initial), webhookBody(draft)]
+  // Also by the draft: a stored filter that the former types left out may be emptied now that it concerns them.
+  const isChanged = (name: keyof WebhookDraft) =>
+    !isSame(before[name], after[name]) || !isSame(initial[name], draft[name])
+  return {
+    ...(isChanged('url') && { url: after.url }),
+    ...(isChanged('description') && { description: draft.description }),
+    ...(isChanged('types') && { types: after.types }),
+    ...(isChanged('journey_ids') && { journey_ids: after.journey_ids ?? null }),
+    ...(isChanged('event_ids') && { event_ids: after.event_ids ?? null }),
+    ...(isChanged('dropped_after') && { dropped_after: after.dropped_after ?? null }),
+  }
+}
+
+/** In lists the order does not matter. */
+function isSame(one: unknown, other: unknown): boolean {
+  const [a, b] = [one, other].map((value) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value))
+  return a === b
+}
+
 /** The server's errors, by field of the form. */
 export function webhookErrors(error: unknown): Record<string, string> {
   const errors: Record<string, string> = {}

@@ -1,10 +1,10 @@
 import { Anchor, Button, Checkbox, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import type { Schemas } from '../../client/person.ts'
+import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { EventsField, JourneysField } from './filter-fields.tsx'
-import { concerns, type WebhookDraft, webhookBody, webhookErrors, webhookFaults } from './webhook-draft.ts'
+import { concerns, type WebhookDraft, webhookErrors, webhookFaults } from './webhook-draft.ts'
 import { webhookTypes } from './webhook-types.tsx'
 
 /** The form of a webhook, to create or to change one. */
@@ -17,13 +17,13 @@ export function WebhookForm({
   initial: WebhookDraft
   submitLabel: string
   /** Its result stays out of the form's state: it may have the secret. */
-  save: (body: Schemas['WebhookCreation']) => Promise<void>
+  save: (draft: WebhookDraft) => Promise<void>
   onCancel: () => void
 }) {
   const form = useForm<WebhookDraft>({ initialValues: initial, validate: webhookFaults })
   const { journeys, events, window } = concerns(form.values)
   const saving = useMutation({
-    mutationFn: (draft: WebhookDraft) => save(webhookBody(draft)),
+    mutationFn: save,
     onError: (error) => {
       const errors = webhookErrors(error)
       form.setErrors(errors)
@@ -111,6 +111,12 @@ export function WebhookForm({
           </Anchor>
         </Group>
       </Stack>
+      {/* Not once it is saved: a router has one guard, which is then that of the new secret. */}
+      {form.isDirty() && !saving.isSuccess && (
+        <LeaveGuard active title="Leave without saving?" confirmLabel="Leave without saving">
+          Your changes to this webhook will be lost.
+        </LeaveGuard>
+      )}
     </form>
   )
 }

@@ -21,7 +21,7 @@ import { MadeSecretDialog } from './made-secret-dialog.tsx'
 import { SendTest } from './send-test.tsx'
 import { VerificationHelp } from './verification-help.tsx'
 import { EnableButtons, WebhookMenu } from './webhook-actions.tsx'
-import { draftOfWebhook, windowText } from './webhook-draft.ts'
+import { draftOfWebhook, webhookChanges, windowText } from './webhook-draft.ts'
 
 import { pendingText, WebhookNotices, WebhookState } from './webhook-state.tsx'
 import { typesText, UrlText } from './webhook-types.tsx'
@@ -123,9 +123,12 @@ function EditForm({ webhook, onDone }: { webhook: Webhook; onDone: () => void })
     <WebhookForm
       initial={initial}
       submitLabel="Save changes"
-      save={async (body) => {
-        await taken(cairn.updateWebhook({ path: { webhook_id }, body }))
-        await queryClient.invalidateQueries({ queryKey: webhooksKey })
+      save={async (draft) => {
+        const body = webhookChanges(initial, draft)
+        if (Object.keys(body).length > 0) {
+          await taken(cairn.updateWebhook({ path: { webhook_id }, body }))
+          await queryClient.invalidateQueries({ queryKey: webhooksKey })
+        }
         onDone()
       }}
       onCancel={onDone}

@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { comeBackTo, heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -272,6 +272,71 @@ describe('What was refused', () => {
     await page.keyboard.press('ArrowUp')
     await expect.poll(() => query(page).refusal).toBe(latest)
     await inspectState(page, 'refusal-drawer')
+  })
+
+  it('is sent again as the preview has counted it, whatever arrives or is filtered after that', async () => {
+    const { client, journey_id } = workspace
+    const id = await customer('Ada Lovelace', 'user-1')
+    const path = { journey_id }
+    const refuse = async (event_id: string) => {
+      await client.archiveJourney({ path })
+      await event(id, event_id)
+      await client.restoreJourney({ path })
+    }
+    await refuse('plan_chosen')
+    await refuse('renewed')
+    const page = await open('events/refused')
+    await page.getByRole('button', { name: /^journey_archived from key.*2×/ }).click()
+    const preview = page.getByRole('button', { name: 'Preview replay' })
+    await preview.click()
+    await page.getByText('2 would be stored.').waitFor()
+
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.getByRole('searchbox', { name: 'event_id' }).fill('renewed')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: /^journey_archived from key.*1×/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Replay 2 requests' }).count()).toBe(0)
+    await preview.click()
+    await page.getByText('1 would be stored.').waitFor()
+
+    await refuse('renewed')
+    await comeBackTo(page)
+    await page.getByRole('button', { name: /^journey_archived from key.*2×/ }).waitFor()
+    await page.getByRole('button', { name: 'Replay 1 request' }).click()
+    await page.getByText(/^\d stored\.$/).waitFor()
+    await page.getByText('1 stored.').waitFor()
+    const stored = await client.listEvents({ query: { journey_id } })
+    expect(stored.data?.data).toHaveLength(1)
+
+    await page.getByRole('button', { name: /^event renewed/ }).click()
+    await page.getByRole('button', { name: /^journey_archived from key.*3×/ }).waitFor()
+    await preview.click()
+    await page.getByText('2 would be stored, 1 would be duplicate.').waitFor()
+  })
+
+  it('is listed by its field, and sent again with all of its code and key, which the screen says', async () => {
+    const { workspace_id } = workspace
+    const integer = { type: 'integer' } as const
+    await owner.client(workspace_id).defineEvent({
+      body: {
+        event_id: 'plan_chosen',
+        mode: 'enforce',
+        variables: { type: 'object', properties: { plan: integer, plan_name: integer } },
+      },
+    })
+    const id = await customer('Ada Lovelace', 'user-1')
+    for (const name of ['plan', 'plan', 'plan_name', 'plan_name', 'plan_name']) {
+      await event(id, 'plan_chosen', { custom_variables: { [name]: 'pro' } })
+    }
+    const page = await open('events/refused')
+    await page.getByRole('button', { name: /^event_not_as_defined \/custom_variables\/plan from/ }).click()
+    const listed = page.getByRole('table', { name: 'Rejected requests' }).locator('tbody tr')
+    await listed.first().waitFor()
+    expect(await listed.count()).toBe(2)
+    await page.getByText('Replays every request with this code and key, whatever its field.').waitFor()
+    await page.getByRole('button', { name: 'Preview replay' }).click()
+    await page.getByText('5 would be rejected again: event_not_as_defined (5).').waitFor()
+    await inspectState(page, 'refusals-by-field')
   })
 
   it('is counted equally on every screen: events, requests and registrations each by its own name', async () => {

@@ -3,6 +3,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
+import { relativeText } from '../../admin/parts/instants/instant-text.ts'
 import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
@@ -303,6 +304,28 @@ describe('The report of a journey', () => {
     expect(query(page)).toEqual({})
   })
 
+  it.each([
+    ['?last=30', /^Custom$/, { last: '30' }],
+    // The second 02:30 of the night in which the clocks go back, to the millisecond; and more than the field shows.
+    [
+      '?entered_from=2025-10-26T01:30:00.123Z&window=P1DT2H3M',
+      /^since 26 Oct, 02:30$/,
+      { entered_from: '2025-10-26T01:30:00.123Z', window: 'P1DT2H3M' },
+    ],
+  ])('keeps a filter as it is if its field is only visited: %s', async (search, range, kept) => {
+    const path = screenPath(workspace, `journeys/${workspace.journey_id}${search}`)
+    const signedIn = owner.headers
+    const page = await openAdministration({ cairn, signedIn, path, timezoneId: 'Europe/Berlin' })
+    await page.getByRole('search').getByText(range).click()
+    await page.getByRole('textbox', { name: 'Entered from' }).press('Tab')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    if ('window' in kept) await page.getByRole('textbox', { name: 'Custom conversion window' }).press('Tab')
+    await page.getByRole('combobox', { name: 'Customer type' }).selectOption('Contacts')
+    await expect.poll(() => query(page).customer_type).toBe('contact')
+    expect(query(page)).toEqual({ ...kept, customer_type: 'contact' })
+  })
+
   it.each(['', '?window=P7D'])('leads from every drop-off to exactly those customers: %s', async (search) => {
     const page = await openReport(search)
     await stepTable(page).waitFor()
@@ -564,6 +587,68 @@ describe('A chart', () => {
       .toEqual(data?.classes.map(({ from_ms, count }) => [durationText(from_ms), String(count)]))
     await inspectState(page, 'report-tables')
   })
+
+  it('of the times names the steps of its numbers while those of others load', async () => {
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
+    const page = await openReport()
+    await page.route(/\/step-times\?.*step=3/, async (route) => {
+      await isAllowed
+      await route.continue()
+    })
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    const first = region.getByText(/^Time from “Signed up” to “Chose a plan” of 3 customers: median/)
+    await first.waitFor()
+    const asked = page.waitForRequest(/\/step-times\?.*step=3/)
+    await region.getByRole('combobox', { name: 'Steps' }).selectOption('Chose a plan → Paid')
+    await asked
+    expect(await region.getByText(/^Time from “Chose a plan” to “Paid”/).count()).toBe(0)
+    await region
+      .locator('[aria-busy=true]')
+      .getByText(/^Time from “Signed up” to “Chose a plan”/)
+      .waitFor()
+    allow()
+    await region.getByText(/^Time from “Chose a plan” to “Paid” of 1 customer:/).waitFor()
+  })
+})
+
+describe('What cannot be copied, saved or loaded', () => {
+  it('is reported', async () => {
+    const refusals: string[] = []
+    const page = await openAdministration({
+      cairn,
+      signedIn: owner.headers,
+      path: screenPath(workspace, `journeys/${workspace.journey_id}`),
+      refusals,
+    })
+    await stepTable(page).waitFor()
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
+      document.execCommand = () => false
+    })
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    const save = region.getByRole('button', { name: 'Save', exact: true })
+    await save.click()
+    await page.getByRole('menuitem', { name: 'Copy as text' }).click()
+    const notice = region.getByRole('alert')
+    await notice.getByText('Could not copy.').waitFor()
+    await inspectState(page, 'report-not-copied')
+    const saved = page.waitForEvent('download')
+    await save.click()
+    await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
+    await saved
+    await notice.waitFor({ state: 'hidden' })
+
+    await page.reload()
+    await stepTable(page).waitFor()
+    await page.waitForLoadState('networkidle')
+    refusals.push('net::ERR_FAILED GET /admin/assets/{file}')
+    await page.route(/\/assets\/(output|comparisons)-[^/]*\.js$/, (route) => route.abort('failed'))
+    await save.click()
+    await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
+    await notice.getByText('Could not save.').waitFor()
+    await page.getByRole('button', { name: 'Break down' }).click()
+    await page.getByRole('search').getByText('Could not load this.').waitFor()
+  })
 })
 
 describe('The overview', () => {
@@ -695,6 +780,22 @@ describe('Numbers and times', () => {
       '2d 3h',
       '120d',
     ])
+  })
+
+  it('are relative in the days of the calendar, and in hours within a day', () => {
+    const wednesday = new Date(2026, 10, 25, 20, 0)
+    const texts = [
+      [new Date(2026, 10, 27, 0, 0), 'in 2 days'],
+      [new Date(2026, 10, 26, 23, 0), 'tomorrow'],
+      [new Date(2026, 10, 26, 19, 0), 'in 23 hours'],
+      [new Date(2026, 10, 25, 19, 59, 50), 'now'],
+      [new Date(2026, 10, 25, 19, 55), '5 minutes ago'],
+      [new Date(2026, 10, 24, 21, 0), '23 hours ago'],
+      [new Date(2026, 10, 24, 19, 0), 'yesterday'],
+      [new Date(2026, 10, 23, 23, 0), '2 days ago'],
+      [new Date(2026, 11, 25, 19, 59), 'in 30 days'],
+    ] as const
+    expect(texts.map(([at]) => relativeText(at, wednesday.getTime()))).toEqual(texts.map(([, text]) => text))
   })
 
   it.each([

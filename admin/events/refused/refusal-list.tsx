@@ -34,7 +34,7 @@ export function RefusalList({
   const refusals = usePages(useWorkspaceKey('refusals', 'list', filter), (cursor, signal) =>
     taken(cairn.listRefusals({ query: { ...filter, limit: 20, ...(cursor && { cursor }) }, signal })),
   )
-  const rows = refusals.items.filter((refusal) => isAbout(refusal, field))
+  const rows = refusals.items.filter((refusal) => fieldOf(refusal) === (field ?? ''))
   const ids = rows.map(({ refusal_id }) => refusal_id)
   return (
     <Stack gap="xs">
@@ -78,10 +78,14 @@ export function RefusalList({
   )
 }
 
-/** As the server groups them: by the first error, without its index in a batch. */
-function isAbout({ operation, errors: [fault] }: Schemas['Refusal'], field: string | null): boolean {
+/** The contract's maximum length of a group's field. */
+const fieldLimit = 255
+
+/** As the server groups them: by the first error, without its index in a batch, truncated. '' if it is about no field. */
+function fieldOf({ operation, errors: [fault] }: Schemas['Refusal']): string {
   const { pointer = '', parameter } = fault ?? {}
   const own = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
-  const place = parameter === undefined ? own : `?${parameter}`
-  return field === null ? place === '' : place.startsWith(field)
+  const field = parameter === undefined ? own : `?${parameter}`
+  // Without a NUL, and without half a character or half an escape at the end.
+  return field.slice(0, fieldLimit).replaceAll('\0', '\ufffd').toWellFormed().replace(/~$/, '')
 }

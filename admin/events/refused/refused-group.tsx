@@ -20,12 +20,15 @@ type RefusalGroup = Schemas['RefusalGroup']
 /** One kind of rejected request from one key: how often and since when; expanded, how to fix it, examples and replay. */
 export function RefusedGroup({
   group,
+  siblings,
   filter,
   opened,
   onToggle,
   onOpen,
 }: {
   group: RefusalGroup
+  /** The groups with its code and key, including itself: a replay cannot be limited to a field. */
+  siblings: readonly RefusalGroup[]
   filter: OtherFilters
   opened: boolean
   onToggle: () => void
@@ -76,7 +79,7 @@ export function RefusedGroup({
       </UnstyledButton>
       {opened && (
         <Box id={detailsId} pl={{ base: 0, sm: 24 }} pb="md" pt="xs">
-          <GroupDetails group={group} filter={filter} onOpen={onOpen} />
+          <GroupDetails group={group} siblings={siblings} filter={filter} onOpen={onOpen} />
         </Box>
       )}
     </Box>
@@ -85,10 +88,12 @@ export function RefusedGroup({
 
 function GroupDetails({
   group,
+  siblings,
   filter,
   onOpen,
 }: {
   group: RefusalGroup
+  siblings: readonly RefusalGroup[]
   filter: OtherFilters
   onOpen: OpenRefusal
 }) {
@@ -98,8 +103,10 @@ function GroupDetails({
     queryKey: useWorkspaceKey('refusals', 'one', example_id),
     queryFn: ({ signal }) => taken(cairn.getRefusal({ path: { refusal_id: example_id }, signal })),
   })
-  // Replays exactly what the preview showed, even if more arrive meanwhile.
-  const received_to = new Date(Date.parse(group.last_at) + 1).toISOString()
+  const groupFilter = { ...filter, code, key_id }
+  // Only what the groups count, even if more arrive before the preview.
+  const last_ms = Math.max(...siblings.map(({ last_at }) => Date.parse(last_at)))
+  const received_to = new Date(last_ms + 1).toISOString()
   return (
     <Stack gap="md">
       <div>
@@ -108,7 +115,17 @@ function GroupDetails({
         </Title>
         <CureText code={code} />
       </div>
-      {cureOf(code).canSendAgain && <SendAgain filter={{ ...filter, code, key_id, received_to }} />}
+      {cureOf(code).canSendAgain && (
+        <Stack gap={4}>
+          {/* Under another filter, the preview of the one before would count other requests. */}
+          <SendAgain key={JSON.stringify(groupFilter)} filter={{ ...groupFilter, received_to }} />
+          {(group.field !== null || siblings.length > 1) && (
+            <Text size="xs" c="dimmed">
+              Replays every request with this code and key, whatever its field.
+            </Text>
+          )}
+        </Stack>
+      )}
       <div>
         <Title order={2} size="h6" mb={4}>
           Most recent request
@@ -131,7 +148,7 @@ function GroupDetails({
               {countText(left_out)} more counted, contents not saved.
             </Text>
           )}
-          <RefusalList filter={{ ...filter, code, key_id }} field={group.field} onOpen={onOpen} />
+          <RefusalList filter={groupFilter} field={group.field} onOpen={onOpen} />
         </div>
       )}
     </Stack>

@@ -96,11 +96,13 @@ function Groups() {
         <ArrowKeys>
           <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
             {groups.map((group) => {
-              const name = `${group.code} ${group.field} ${group.key_id}`
+              const { code, field, key_id } = group
+              const name = `${code} ${field} ${key_id}`
               return (
                 <RefusedGroup
                   key={name}
                   group={group}
+                  siblings={groups.filter((other) => other.code === code && other.key_id === key_id)}
                   filter={{ ...others, ...span.query }}
                   opened={openedGroup === name}
                   onToggle={() => setOpenedGroup(openedGroup === name ? undefined : name)}

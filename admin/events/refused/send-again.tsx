@@ -15,17 +15,17 @@ type Sums = Pick<
   'replayed' | 'duplicate' | 'refused' | 'incomplete' | 'codes'
 >
 
-/** Replays rejected requests, after a dry run that shows the outcome. */
+/** Replays rejected requests, after a dry run that shows the outcome: those of the dry run, whatever `filter` is by then. */
 export function SendAgain({ filter }: { filter: Filter }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const workspaceKey = useWorkspaceKey()
-  const trial = useMutation({ mutationFn: () => sendAll(cairn, filter, true) })
+  const trial = useMutation({ mutationFn: (filter: Filter) => sendAll(cairn, filter, true) })
   const sending = useMutation({
-    mutationFn: () => sendAll(cairn, filter, false),
+    mutationFn: (filter: Filter) => sendAll(cairn, filter, false),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: workspaceKey }),
   })
-  const wouldBe = trial.data
+  const { data: wouldBe, variables: previewed } = trial
   if (sending.data) {
     return (
       <Alert
@@ -50,17 +50,17 @@ export function SendAgain({ filter }: { filter: Filter }) {
       )}
       <ProblemAlert error={trial.error ?? sending.error} />
       <Group gap="xs">
-        {wouldBe && wouldBe.replayed > 0 && (
+        {wouldBe && previewed && wouldBe.replayed > 0 && (
           <Button
             size="xs"
             leftSection={<IconSend size={14} aria-hidden />}
             loading={sending.isPending}
-            onClick={() => sending.mutate()}
+            onClick={() => sending.mutate(previewed)}
           >
             Replay {countOf(wouldBe.replayed, 'request')}
           </Button>
         )}
-        <Button size="xs" variant="default" loading={trial.isPending} onClick={() => trial.mutate()}>
+        <Button size="xs" variant="default" loading={trial.isPending} onClick={() => trial.mutate(filter)}>
           {wouldBe ? 'Preview again' : 'Preview replay'}
         </Button>
       </Group>

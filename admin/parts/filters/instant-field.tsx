@@ -25,6 +25,8 @@ export function InstantField({
   const chosen = instantOf(draft)
 
   function commit() {
+    // A field that was only visited changes nothing: its text may be less exact than the value.
+    if (draft === shown(value)) return setIsWrong(false)
     const isGood = chosen !== undefined && chosen.getTime() >= earliestMs
     setIsWrong(draft.trim() !== '' && !isGood)
     if (draft.trim() === '') onChange('')
