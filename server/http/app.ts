@@ -2,9 +2,8 @@ import express, { type ErrorRequestHandler, type Express } from 'express'
 import proxyaddr from 'proxy-addr'
 import { Problem } from '../problems.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { addHeaders, answer, type Headers, refuse } from './answers/answer.ts'
+import { addHeaders, answer, refuse, sendReply } from './answers/answer.ts'
 import { corsHeaders, preflightHeaders } from './answers/cors.ts'
-import { securityHeaders } from './answers/security-headers.ts'
 import { senderAddress } from './callers/sender-address.ts'
 import { unknownProxyWarning } from './callers/unknown-proxy.ts'
 import { loggedFaults, loggedPaths } from './log-redaction.ts'
@@ -22,6 +21,9 @@ export type AppOptions = SiteOptions &
     /** Whether the log contains client addresses. */
     logAddresses: boolean
   }
+
+/** The response to a probe. */
+const OK = { status: 200, body: { status: 'ok' } }
 
 /** Creates the Express app. It is the complete path of a request, in order. */
 export function createApp(options: AppOptions): Express {
@@ -47,7 +49,7 @@ export function createApp(options: AppOptions): Express {
     res.locals.address = address
     beginRequest(req, res, logging)
     warnOfUnknownProxy(req.headers, address)
-    noteBegun(res, (problem) => refuse(res, problem, options))
+    noteBegun(res)
     assertHead(req)
     // Only pipelined reads wait for each other: a client that pipelines events wants them committed together (group commit).
     if (req.method === 'GET') options.answers.afterEarlier(req, res, next)
@@ -57,20 +59,13 @@ export function createApp(options: AppOptions): Express {
   for (const path of new Set(contract.routes.map((route) => route.path))) {
     mountPath(app, path, options)
   }
-  // For responses that are not sent by sendText: documents for people, and probes.
-  app.use((_req, res, next) => {
-    res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
-    next()
-  })
   mountSites(app, options)
 
-  app.get('/healthz', (_req, res) => {
-    res.json({ status: 'ok' })
-  })
-  app.get('/readyz', async (_req, res) => {
+  app.get('/healthz', (req, res) => sendReply(req, res, OK, options))
+  app.get('/readyz', async (req, res) => {
     if (options.isStopping()) throw new Unavailable('shutting_down')
     await assertWritable()
-    res.json({ status: 'ok' })
+    await sendReply(req, res, OK, options)
   })
   app.use((_req, res) => refuse(res, new Problem('not_found'), options))
   const onError: ErrorRequestHandler = (error, _req, res, _next) => refuse(res, error, options)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { plainAddress } from '../domain/networks.ts'
@@ -7,7 +7,8 @@ import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import { Problem, type ProblemCode } from '../problems.ts'
 import { corsHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
-import { type Begun, begunOn } from './requests-by-socket.ts'
+import { DRAIN_BYTES } from './request-body.ts'
+import { begunOn, refuseRest } from './requests-by-socket.ts'
 
 /** Maximum size of a request's line and headers (contract: `headers_too_large`). */
 export const HEAD_BYTES = 16 * 1024
@@ -58,12 +59,12 @@ export function refuseMalformed(
 
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
-    const request = begunOn(socket)
+    const res = begunOn(socket)
     // The parser reports an error for all further data too.
-    if (!refused.has(socket)) refuseRest(socket, request, code)
+    if (!refused.has(socket)) refuseSocket(socket, res, code)
     refused.add(socket)
     // Nor does the parser report that the client has ended its side.
-    if (socket.readableEnded && request?.res.headersSent !== false) socket.destroySoon()
+    if (socket.readableEnded && res?.headersSent !== false) socket.destroySoon()
   })
 
   // Answered by the app, like every other rejection.
@@ -71,40 +72,55 @@ export function refuseMalformed(
 
   server.on('connect', ({ method }, socket) => {
     const problem = new Problem('malformed_request', { headers: HEADERS })
-    refuseConnection(socket as Socket, problem, { method })
+    refuseNext(socket as Socket, problem, { method })
   })
 
   /** @param reason Node's error code */
-  function refuseRest(socket: Socket, request: Begun | undefined, reason: string) {
+  function refuseSocket(socket: Socket, res: ServerResponse | undefined, reason: string) {
     const problem = new Problem(CODES[reason] ?? 'malformed_request', { headers: HEADERS })
     // A client that has disconnected gets no response, and one that has sent nothing asked for none.
     if (!socket.writable || reason === 'ECONNRESET' || socket.bytesRead === 0) socket.destroy()
-    else if (!request || request.res.writableFinished) refuseConnection(socket, problem, { reason })
-    // An earlier request gets its response first.
-    else if (request.res.req.complete)
-      request.res.once('finish', () => refuseConnection(socket, problem, { reason }))
+    else if (!res || res.req.complete) refuseNext(socket, problem, { reason })
     // A client that ended in the middle of a body has disconnected too, and is logged as such.
     else if (reason === 'HPE_INVALID_EOF_STATE') socket.destroy()
-    else if (!request.res.headersSent) request.refuse(problem)
+    else {
+      // Otherwise the parser goes on, and `drain` reads the rest.
+      if (reason !== 'ERR_HTTP_REQUEST_TIMEOUT') ignoreRest(socket)
+      if (!res.headersSent) refuseRest(res.req, problem)
+    }
   }
 
-  /** @param fields further fields of the log entry */
-  function refuseConnection(
-    socket: Socket,
-    problem: Problem,
-    fields: { method?: string | undefined; reason?: string },
-  ) {
+  /** Refuses what follows the latest request, after the response to that. */
+  function refuseNext(socket: Socket, problem: Problem, fields: LogFields) {
+    ignoreRest(socket)
+    const res = begunOn(socket)
+    if (!res || res.writableFinished) refuseConnection(socket, problem, fields)
+    else res.once('finish', () => refuseConnection(socket, problem, fields))
+  }
+
+  function refuseConnection(socket: Socket, problem: Problem, fields: LogFields) {
     const { status, code } = problem
     const request_id = randomUUID()
     const address = logAddresses ? plainAddress(socket.remoteAddress ?? '') : undefined
-    socket.on('error', () => {})
     socket.end(answerText(problem, request_id))
-    socket.resume()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
     metrics.requestEnded({ operation: undefined, status, code, duration_ms: undefined })
     log.info({ request_id, address, ...fields, status, code })
   }
+}
+
+type LogFields = { method?: string | undefined; reason?: string }
+
+/** Reads on within bounds, but no longer parses what arrives: the rest of a refused head must not become a request. */
+function ignoreRest(socket: Socket) {
+  let bytes = 0
+  socket.on('error', () => {})
+  socket.removeAllListeners('data')
+  socket.on('data', ({ length }) => {
+    bytes += length
+    if (bytes > DRAIN_BYTES) socket.pause()
+  })
 }
 
 /** Formats the complete response as it is sent. */

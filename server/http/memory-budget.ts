@@ -35,8 +35,7 @@ export class MemoryBudget {
 
   reserve(options: ReservationOptions): Reservation {
     const reservation = new Reservation(this, options)
-    this.#waiting.add(reservation)
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    this.wait(reservation)
     return reservation
   }
 
@@ -61,6 +60,12 @@ export class MemoryBudget {
     this.#left_bytes -= bytes
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes)
     return true
+  }
+
+  /** Called by `Reservation` only. */
+  wait(reservation: Reservation): void {
+    this.#waiting.add(reservation)
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
   }
 
   /** Called by `Reservation` only. */
@@ -125,6 +130,12 @@ export class Reservation {
   /** Returns how long it has waited for its peer. */
   waited_ms(now_ms: number): number {
     return now_ms - this.#since_ms
+  }
+
+  /** Starts to wait for the peer, after `settle`. */
+  wait(): void {
+    this.#since_ms = performance.now()
+    this.#budget.wait(this)
   }
 
   /** Ends the wait for the peer; the reservation can no longer be evicted. */

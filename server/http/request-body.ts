@@ -8,6 +8,7 @@ import type { Sent } from '../storage/refusals/refusals.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 import { MemoryBudget, type Reservation } from './memory-budget.ts'
 import type { LoopTime } from './rates/loop-scheduler.ts'
+import { refusalOf } from './requests-by-socket.ts'
 
 /** Maximum inflated size of a body for which the contract sets no other limit: one event must not delay others. */
 const LIMIT_BYTES = 64 * 1024
@@ -19,7 +20,7 @@ export type BodyLimits = {
 }
 
 /** After a refusal this much is still read, so that the client sees the response; then the connection is closed. */
-const DRAIN_BYTES = 8 * 1024 * 1024
+export const DRAIN_BYTES = 8 * 1024 * 1024
 const DRAIN_MS = 5_000
 
 /** Memory budget of all bodies in transfer or in use. As objects they take several times as much. */
@@ -63,7 +64,7 @@ export class ArrivingBody {
    *
    * @param loop the time of the event loop that the request uses
    * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`,
-   *   `overloaded` (too slow)
+   *   `overloaded` (too slow), or what the request was refused with by `refuseRest`
    * @throws {Unavailable} `overloaded` if too many bodies are in transfer
    */
   async json(req: IncomingMessage, limits: BodyLimits, loop: LoopTime): Promise<JsonValue> {
@@ -132,6 +133,9 @@ export class ArrivingBody {
     }
     // The client may have disconnected while its key was looked up.
     if (req.destroyed) onGone()
+    req.once('refused', reject)
+    const refusal = refusalOf(req)
+    if (refusal) reject(refusal)
     try {
       return await promise
     } finally {
@@ -139,6 +143,7 @@ export class ArrivingBody {
       source.off('data', onData)
       source.off('end', onEnd)
       req.off('close', onClose)
+      req.off('refused', reject)
       if (gunzip) {
         req.off('data', onArrival)
         req.unpipe(gunzip)

@@ -16,6 +16,7 @@ import { RequestRate } from './rates/request-rate.ts'
 import { isDryRun, RefusedRequest } from './refused-requests.ts'
 import { type ArrivingBody, type BodyMemory, ignoreBody } from './request-body.ts'
 import { type ContextOptions, ingressOf, RequestContext, workspaceOf } from './request-context.ts'
+import { refusalOf } from './requests-by-socket.ts'
 
 export type ServeOptions = ContextOptions &
   Answering & {
@@ -107,6 +108,8 @@ async function receive({ route, req }: Exchange, admitted: Admitted): Promise<Re
     return { checked: await route.check(req, sent, loop), sent }
   } catch (error) {
     const problem = problemOf(error)
+    // Nothing of it was parsed.
+    if (problem === refusalOf(req)) throw problem
     if (body && sent !== undefined) refused?.whole(problem, sent, body.sent)
     else if (!isCutShort(req)) refused?.unread(problem)
     // A server that is overloaded is not the sender's fault.
@@ -123,6 +126,8 @@ async function perform(exchange: Exchange, admitted: Admitted, received: Receive
   try {
     // Again, because the caller may have been removed, signed out or revoked while it sent its body or was queued.
     const caller = await identity.checkAfter(BELIEVED_MS)
+    const refusal = refusalOf(req)
+    if (refusal) throw refusal
     if (route.isFile) {
       releases.push(options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) }))
     }
@@ -166,7 +171,7 @@ class Identity {
   async check(): Promise<Caller> {
     const { route, req, options } = this.#exchange
     try {
-      this.#caller = await options.callers.check(req.headers, () => ingressOf(req), route)
+      this.#caller = await options.callers.check(req.headers, () => ingressOf(req), route, this.#caller)
     } catch (error) {
       if (error instanceof KeyRejected) refusedRequest(error.key, this.#exchange)?.count(error)
       throw error

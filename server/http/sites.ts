@@ -5,7 +5,7 @@ import { apiReference, referenceSecurityPolicy } from '../docs/api-reference.ts'
 import { Problem } from '../problems.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { readAdministrationSite } from './administration-site.ts'
-import { type Answering, addHeaders, sendFile, sendStatic } from './answers/answer.ts'
+import { type Answering, addHeaders, redirect, sendFile, sendStatic } from './answers/answer.ts'
 import { StaticFile } from './answers/static-file.ts'
 import { mayReadMetrics } from './metrics-access.ts'
 
@@ -38,7 +38,7 @@ function mountReference(app: Express, options: SiteOptions) {
       files.map(([name, { contentType, body }]) => [name, { contentType, file: new StaticFile(body) }]),
     )
   }
-  app.get('/docs', (_req, res) => res.redirect('/docs/'))
+  app.get('/docs', (_req, res) => redirect(res, '/docs/', options))
   app.get('/docs/{*path}', async (req, res, next) => {
     // On the first request, because most starts are followed by none.
     site ??= readSite()
@@ -53,7 +53,7 @@ function mountReference(app: Express, options: SiteOptions) {
 /** The administration interface. Its paths are handled in the browser: each of them returns the same page. */
 function mountAdministration(app: Express, options: SiteOptions) {
   let site: ReturnType<typeof readAdministrationSite> | undefined
-  app.get(['/', '/admin'], (_req, res) => res.redirect('/admin/'))
+  app.get(['/', '/admin'], (_req, res) => redirect(res, '/admin/', options))
   app.use('/admin', (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
       throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })

@@ -90,6 +90,19 @@ describe('the limit of a body', () => {
   })
 })
 
+/** Sends a head and then without end, until it is disconnected. */
+async function sendEndlessly(head: string, piece: Buffer) {
+  const { socket, answer, closed } = await openConnection(cairn)
+  socket.write(head)
+  const sendMore = () => {
+    while (socket.writable && socket.write(piece));
+  }
+  socket.on('drain', sendMore)
+  sendMore()
+  await closed
+  return { answer: answer(), bytes: socket.bytesWritten }
+}
+
 describe('the sender of a large body', () => {
   it.each([1, 6].flatMap((mib) => ['keep-alive', 'close'].map((connection) => [mib, connection] as const)))(
     'sees the response to %i MB on a connection of kind %s',
@@ -162,23 +175,42 @@ describe('the sender of a large body', () => {
     ['400', 'POST /events/create', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['200', 'GET /customers', {}],
   ])('that never ends sees %s and is disconnected some way beyond 8 MiB', async (status, line, headers) => {
-    const { socket, answer, closed } = await openConnection(cairn)
     const started = performance.now()
-    socket.write(
+    const { answer, bytes } = await sendEndlessly(
       head(line, { 'x-service-key': workspace.secret_key, 'transfer-encoding': 'chunked', ...headers }),
+      chunk(Buffer.alloc(64 * KIB, 'a')),
     )
-    const piece = chunk(Buffer.alloc(64 * KIB, 'a'))
-    const sendMore = () => {
-      while (socket.writable && socket.write(piece));
-    }
-    socket.on('drain', sendMore)
-    sendMore()
-    await closed
-    expect(answer()).toContain(`HTTP/1.1 ${status}`)
+    expect(answer).toContain(`HTTP/1.1 ${status}`)
     // The rest is in the buffers of the two sockets.
-    expect(socket.bytesWritten).toBeGreaterThan(8 * MIB)
-    expect(socket.bytesWritten).toBeLessThan(32 * MIB)
+    expect(bytes).toBeGreaterThan(8 * MIB)
+    expect(bytes).toBeLessThan(32 * MIB)
     expect(performance.now() - started).toBeLessThan(4000)
+  })
+
+  it.each<[status: string, line: string, rest?: string]>([
+    ['200', 'GET /healthz'],
+    ['200', 'GET /readyz'],
+    ['302', 'GET /'],
+    ['302', 'GET /admin'],
+    ['200', 'GET /admin/'],
+    ['302', 'GET /docs'],
+    ['200', 'GET /docs/'],
+    ['200', 'GET /v1/openapi.yaml'],
+    ['401', 'GET /metrics'],
+    ['404', 'GET /nowhere'],
+    ['405', 'POST /admin/'],
+    ['200', 'GET /v1/events/export'],
+    ['400', 'BREW /'],
+    ['400', 'CONNECT /'],
+    ['400', 'POST /v1/events/create', 'transfer-encoding: chunked\r\n\r\nnot a chunk'],
+  ])('that never ends is disconnected as soon after %s to %s', async (status, line, rest) => {
+    const end = rest ?? 'content-length: 100000000000\r\n\r\n'
+    const { answer, bytes } = await sendEndlessly(
+      `${line} HTTP/1.1\r\nhost: cairn\r\nx-service-key: ${workspace.secret_key}\r\ncontent-type: application/json\r\n${end}`,
+      Buffer.alloc(64 * KIB, 'a'),
+    )
+    expect(answer).toContain(`HTTP/1.1 ${status}`)
+    expect(bytes).toBeLessThan(32 * MIB)
   })
 
   it('that stops half-way after a refusal is disconnected after about 5 seconds', async () => {

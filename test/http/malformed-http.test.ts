@@ -3,11 +3,12 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
+import { startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { type ChildServer, startChildServer } from '../fixtures/child-server.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { head, openConnection, problemOf, sendBytes } from '../fixtures/requests.ts'
+import { head, openConnection, problemOf, send, sendBytes } from '../fixtures/requests.ts'
 
 /** A server in a process of its own, so that its death would be seen. */
 async function startServer() {
@@ -132,6 +133,7 @@ describe('what is not HTTP', () => {
   })
 })
 
+const NOW_MS = Date.parse('2026-11-20T12:00:00Z')
 const ANYTHING = 'POST /events/create'
 const key = { 'x-service-key': 'wrong' }
 const json = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
@@ -141,6 +143,13 @@ const LARGEST_HEAD_BYTES = 16 * 1024 - 1
 function headOf(bytes: number): string {
   const without = '/v1/events'.length + 'host'.length + 'cairn'.length + 'x'.length
   return head('GET /events', { x: 'x'.repeat(bytes - without) })
+}
+
+/** A complete request that creates the event. */
+function creationOf({ secret_key }: Workspace, event: object): string {
+  const body = JSON.stringify(event)
+  const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+  return head(ANYTHING, { ...headers, 'content-length': String(body.length) }) + body
 }
 
 describe('what is refused before there is a request', () => {
@@ -197,6 +206,15 @@ describe('what is refused before there is a request', () => {
     await closed
     expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400'])
   })
+
+  it('waits for the response to an earlier change too, if it is CONNECT', async () => {
+    const cairn = await startCairnForTest()
+    const { workspace, event } = await customerInJourney(cairn)
+    const { socket, answer, closed } = await openConnection(cairn)
+    socket.write(creationOf(workspace, event) + head('CONNECT /events'))
+    await closed
+    expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400'])
+  })
 })
 
 describe('a body', () => {
@@ -218,6 +236,24 @@ describe('a body', () => {
     const line = { request_id: 'mine', operation: 'createEvent', status: 400, code: 'malformed_request' }
     await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)), withPatience)
   })
+
+  it.each(bodies)(
+    'with %s, of no use to its request: 400 only if that is not performed',
+    async (_name, bytes) => {
+      const cairn = await startCairnForTest()
+      const { workspace, event } = await customerInJourney(cairn)
+      const { secret_key: key, client, journey_id } = workspace
+      const archival = `POST /journeys/${journey_id}/archive`
+      const headers = { 'x-service-key': key, 'transfer-encoding': 'chunked' }
+      const reply = await sendBytes(cairn, archival, head(archival, headers) + bytes)
+      const { error } = await client.createEvent({ body: event })
+      // What is wrong may arrive after the operation has started.
+      expect([reply.status, error?.code]).toBeOneOf([
+        [400, undefined],
+        [200, 'journey_archived'],
+      ])
+    },
+  )
 })
 
 describe('what does not arrive in time', () => {
@@ -242,6 +278,33 @@ describe('what does not arrive in time', () => {
     expect(await problemOf(reply)).toMatchObject({ status: 408, code: 'request_timeout' })
     const labels = { operation: 'none', status: '408', code: 'request_timeout' }
     expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
+  })
+
+  const halves: [name: string, of: (whole: string) => number, taken: number][] = [
+    ['the body', (whole) => whole.length - 5, 1],
+    ['the head', () => 30, 0],
+  ]
+
+  it.each(halves)('is not performed when the rest of %s arrives after the 408', async (_name, of, taken) => {
+    const cairn = await startCairnForTest({ patience, rateLimit: 3, now: () => NOW_MS })
+    const { workspace, event } = await customerInJourney(cairn)
+    const { socket, answer, closed } = await openConnection(cairn)
+    // It keeps sending after the server has ended its side.
+    socket.allowHalfOpen = true
+    // As long a body as would be charged as an event if it were malformed.
+    const whole = creationOf(workspace, { ...event, custom_variables: 'x'.repeat(10_000) })
+    socket.write(whole.slice(0, of(whole)))
+    await vi.waitFor(() => expect(answer()).toContain('request_timeout'), withPatience)
+    socket.write(whole.slice(of(whole)))
+    socket.end()
+    await closed
+    expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 408'])
+    const list = await send(cairn, 'GET /events', { key: workspace.secret_key })
+    expect(await list.json()).toMatchObject({ data: [] })
+    // The initialization and the list, and the head of a request that was admitted.
+    expect(list.headers.get('ratelimit')).toBe(`"default";r=${6 - 2 - taken};t=1`)
+    expect((await workspace.client.listRefusals()).data?.data).toEqual([])
+    expect(cairn.log.filter(({ level, status }) => Number(level) >= 50 || status === 'aborted')).toEqual([])
   })
 
   it('is not a request if nothing was sent at all, and is only disconnected', async () => {

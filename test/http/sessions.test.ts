@@ -1,6 +1,7 @@
 // engines: sqlite, postgres
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import {
   type Cairn,
@@ -10,7 +11,19 @@ import {
   type Workspace,
 } from '../fixtures/cairn.ts'
 import { operations } from '../fixtures/contract/document.ts'
-import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../fixtures/people.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
+import { pausedExport } from '../fixtures/exported.ts'
+import {
+  addMember,
+  browser,
+  newMember,
+  newPerson,
+  OWN_PAGE,
+  type Person,
+  type SignedUp,
+  signIn,
+  signUp,
+} from '../fixtures/people.ts'
 import { head, openConnection, problemOf, refusal, send } from '../fixtures/requests.ts'
 import { connectTo } from '../fixtures/store.ts'
 
@@ -23,6 +36,42 @@ beforeAll(async () => {
   cairn = await startCairn()
   workspace = await cairn.workspace()
   return cairn.stop
+})
+
+describe('an export without x-workspace-id', () => {
+  const EVENTS = 300
+
+  /** Starts an export of the person's only workspace, and does the rest as if the last check were too old. */
+  async function exportWhile(change: (workspace: Workspace, person: SignedUp) => Promise<unknown>) {
+    const { workspace, event } = await customerInJourney(cairn)
+    // More than a connection buffers for a reader that does not read.
+    const events = Array(50).fill({ ...event, custom_variables: 'x'.repeat(60_000) })
+    for (let sent = 0; sent < EVENTS; sent += 50) await workspace.client.createEvents({ body: { events } })
+    const person = await signUp(cairn, workspace, 'admin')
+    const answer = await pausedExport(cairn, '/events/export', person.headers)
+    onTestFinished(() => void answer.destroy())
+    await change(workspace, person)
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 2000)
+    onTestFinished(() => clock.mockRestore())
+    return await text(answer)
+  }
+
+  it('stays in its workspace when the person joins another one', async () => {
+    const exported = await exportWhile(async (_workspace, person) =>
+      addMember(cairn, await cairn.workspace(), person, 'owner'),
+    )
+    expect(JSON.parse(exported.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ end: EVENTS })
+  })
+
+  it('is disconnected when the person is removed from its workspace', async () => {
+    const exported = exportWhile(async (workspace, { person_id }) => {
+      await addMember(cairn, await cairn.workspace(), { person_id }, 'owner')
+      const owner = await signUp(cairn, workspace, 'owner')
+      expect((await owner.fetch(`DELETE /members/${person_id}`)).status).toBe(204)
+    })
+    await expect(exported).rejects.toThrow('aborted')
+  })
 })
 
 type Settings = Pick<CairnOptions, 'publicUrl' | 'trustedProxies'>

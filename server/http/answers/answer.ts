@@ -128,6 +128,12 @@ export function sendFile(
   answer(res, { status: 200, body }, options)
 }
 
+/** Sends the browser to another path. */
+export function redirect(res: Response, path: string, options: Answering) {
+  addHeaders(res, { Location: path, 'Content-Length': '0' })
+  answer(res, { status: 302 }, options)
+}
+
 /** Sends the complete response at once, even if the client is still sending. */
 export function answer(
   res: Response,
@@ -135,13 +141,7 @@ export function answer(
   { answers, metrics }: Answering,
 ) {
   res.writeHead(status, headerList(res.locals.headers))
-  if (res.req.complete || res.req.destroyed) {
-    res.end(body)
-  } else {
-    res.flushHeaders()
-    if (body.length > 0) res.write(body)
-    drain(res.req, () => res.end())
-  }
+  end(res, body)
   // Nearly every response fits into the kernel's buffers and needs no watching.
   if (res.writableLength === 0) return
   const onCut = () => {
@@ -149,4 +149,12 @@ export function answer(
     metrics.peerCut('answer')
   }
   answers.watch(res, { owner: ownerOf(res), onCut })
+}
+
+/** Ends a response. The client sees all of it at once, even if it is still sending. */
+export function end(res: Response, body: string | Uint8Array = '') {
+  if (res.req.complete || res.req.destroyed) return res.end(body)
+  res.flushHeaders()
+  if (body.length > 0) res.write(body)
+  drain(res.req, () => res.end())
 }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { type Answering, addHeaders, answer, ClientDisconnected, headerList, ownerOf } from './answer.ts'
+import { type Answering, addHeaders, answer, ClientDisconnected, end, headerList, ownerOf } from './answer.ts'
 import type { AnswerCompression } from './answer-compression.ts'
 import { etagOf, isKnown } from './entity-tags.ts'
 import { GzipStream } from './gzip-stream.ts'
@@ -74,7 +74,7 @@ export async function sendStreamed(
     }
     const said = trailer?.value()
     if (trailer && said !== undefined) res.addTrailers({ [trailer.name]: said })
-    res.end()
+    end(res)
   } finally {
     await parts.return?.()
   }

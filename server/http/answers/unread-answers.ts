@@ -59,9 +59,16 @@ export class UnreadAnswers {
     }
     const patience_ms = PATIENCE_MS + (bytes / LEAST_BYTES_A_SECOND) * 1000
     const reservation = this.#budget.reserve({ owner, patience_ms, cut })
-    if (reservation.hold(bytes)) return reservation
-    reservation.lose()
-    return undefined
+    if (!reservation.hold(bytes)) {
+      reservation.lose()
+      return undefined
+    }
+    if (!res.socket) {
+      // Behind the response to an earlier request: it does not wait for the client until it is sent.
+      reservation.settle()
+      res.once('socket', () => reservation.wait())
+    }
+    return reservation
   }
 
   /**

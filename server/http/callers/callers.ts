@@ -32,12 +32,14 @@ export class Callers {
   /**
    * Returns the caller of an operation. If both a key and a cookie are sent, the key decides.
    * @param ingressOf returns how the request reached the server, which takes some time to determine
+   * @param before the caller of the same request, as of an earlier check: a person stays in the workspace
    * @throws {Problem} 401 and 403, in this order
    */
   async check(
     { 'x-service-key': token, origin }: IncomingHttpHeaders,
     ingressOf: () => Ingress,
     { method, accepts, roles }: Pick<Route, 'method' | 'accepts' | 'roles'>,
+    before?: Caller,
   ): Promise<Caller> {
     if (accepts.length > 0 && (token !== undefined || !accepts.includes('session'))) {
       const key = await this.#options.credentials.check(token?.toString(), { accepts, origin })
@@ -53,7 +55,8 @@ export class Callers {
     const session = await this.#session(db, cookie && tokenDigest(cookie), accepts)
     this.#touch(session)
     if (method !== 'GET') this.#assertOwnPage(ingress)
-    const named = ingress.headers['x-workspace-id']?.toString()
+    const chosen = before?.kind === 'person' ? before.membership?.workspace_id : undefined
+    const named = chosen ?? ingress.headers['x-workspace-id']?.toString()
     const membership = roles && (await findMembership(db, session, named))
     if (roles) assertRole(membership, roles)
     return { kind: 'person', session, membership }

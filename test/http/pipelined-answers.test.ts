@@ -1,0 +1,71 @@
+// engines: none (opens no store)
+
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { UnreadAnswers } from '../../server/http/answers/unread-answers.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { openConnection } from '../fixtures/requests.ts'
+
+const MIB = 1024 * 1024
+
+/** A server whose responses are sent by the test, and a connection with two pipelined requests that it reads. */
+async function twoRequests() {
+  const answers = new UnreadAnswers()
+  const responses: ServerResponse[] = []
+  const server = createServer((_req, res) => responses.push(res))
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const connection = await openConnection({ url: `http://127.0.0.1:${port}` })
+  connection.socket.write('POST / HTTP/1.1\r\nhost: cairn\r\n\r\n'.repeat(2))
+  await vi.waitUntil(() => responses.length === 2, withPatience)
+  const [first, second] = responses
+  if (!first || !second) throw new Error('two requests have arrived')
+  const clock = vi.spyOn(performance, 'now')
+  onTestFinished(() => clock.mockRestore())
+  const start_ms = performance.now()
+  return {
+    ...connection,
+    first,
+    second,
+    send(res: ServerResponse, body: string | Buffer) {
+      res.end(body)
+      answers.watch(res, { owner: 'key', onCut: () => {} })
+    },
+    /** Needs all of the memory, when this much time has passed. */
+    press(after_ms: number) {
+      clock.mockReturnValue(start_ms + after_ms)
+      answers.makeRoom('another key', 64 * MIB)
+    },
+  }
+}
+
+it('a response waits for its client only once the earlier ones of the connection are sent', async () => {
+  const { first, second, send, press, answer, socket } = await twoRequests()
+  socket.pause()
+  // More than the connection buffers.
+  const whole = Buffer.alloc(24 * MIB)
+  send(second, whole)
+  press(60_000)
+  expect(second.req.socket.destroyed).toBe(false)
+  send(first, 'first')
+  await once(first, 'finish')
+  press(60_900)
+  expect(second.req.socket.destroyed).toBe(false)
+  socket.resume()
+  await vi.waitFor(() => expect(answer().length).toBeGreaterThan(whole.length), withPatience)
+})
+
+it('a response that its client does not take is cut a second after the earlier ones are sent', async () => {
+  const { first, second, send, press, socket } = await twoRequests()
+  socket.pause()
+  send(second, Buffer.alloc(24 * MIB))
+  press(60_000)
+  send(first, 'first')
+  await once(first, 'finish')
+  press(61_100)
+  expect(second.req.socket.destroyed).toBe(true)
+})
