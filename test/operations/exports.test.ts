@@ -227,11 +227,15 @@ describe('exportEvents', () => {
   it('is for owners, admins and secret keys, and is in the audit log, when continued once an hour', async () => {
     const { workspace, client } = await newSender()
     const { end } = await exported(client.exportEvents({ query: { event_id: 'a' } }))
-    for (const _ of [1, 2]) await exported(client.exportEvents({ query: { cursor: end.next_cursor } }))
+    const { next_cursor: cursor } = end
+    for (const _ of [1, 2]) await exported(client.exportEvents({ query: { event_id: 'a', cursor } }))
+    // Another filter is another export, whatever its cursor.
+    for (const _ of [1, 2]) await exported(client.exportEvents({ query: { cursor: '0'.repeat(38) } }))
     const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
     const log = await cairn.fetch('/audit-log?area=exports', { headers: admin })
     const entries: Schemas['AuditEntry'][] = (await log.json()).data
     expect(entries.map(({ action, actor, after }) => [action, actor.kind, after])).toEqual([
+      ['events_exported', 'service_key', { filter: {} }],
       ['events_exported', 'service_key', { filter: { event_id: 'a' } }],
     ])
     expect((await cairn.fetch('/events/export', { headers: admin })).status).toBe(200)
