@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { EMPTY, type TableDigest, withRows } from './row-digest.ts'
-import { type RowKey, type Rows, TABLES, type TableName } from './tables.ts'
+import { isShared, type RowKey, type Rows, TABLES, type TableName } from './tables.ts'
 import type { TransferableStore } from './transferable-store.ts'
 
 /** How many rows are read and written at a time: with their variables some megabytes at most, usually less. */
@@ -8,7 +8,7 @@ const ROWS = 1000
 
 /** Progress of a copy, as saved in the target store. */
 type Progress = {
-  /** Identifies the source store. */
+  /** The identity of the source store, and of the state that it was in. */
   source: string
   table: TableName
   place: RowKey | undefined
@@ -54,6 +54,7 @@ export async function transfer(
     }
   }
   await compare({ source, target, digests: progress.digests, report })
+  if ((await identityOf(source)) !== progress.source) throw new CopyDiffers('the store was changed meanwhile')
   await target.finish()
   return counts
 }
@@ -77,10 +78,17 @@ async function begun(source: TransferableStore, target: TransferableStore): Prom
   return { source: identity, table: TABLES[0], place: undefined, digests: {} }
 }
 
-/** If workspaces, people or keys are being created meanwhile, the server has not been stopped. */
+/** The tables that grow with what is sent. Of these, counts tell whether the store has changed. */
+const LARGE: ReadonlySet<TableName> = new Set(['customers', 'customer_words'])
+
+/**
+ * Returns a digest of all that people change, and of the last use of keys: a different one says that a server has run,
+ * and rows that were copied before may be stale.
+ */
 async function identityOf(source: TransferableStore): Promise<string> {
   const hash = createHash('sha256')
-  for (const table of ['people', 'workspaces', 'service_keys'] as const) {
+  for (const table of TABLES) {
+    if (!isShared(table) || LARGE.has(table)) continue
     for await (const { rows } of pagesOf(source, table, undefined)) hash.update(JSON.stringify(rows))
   }
   return hash.digest('hex')

@@ -1,0 +1,99 @@
+// engines: sqlite, postgres
+
+import { expect, it } from 'vitest'
+import type { Transaction } from '../../server/storage/database.ts'
+import { openTransferableStore } from '../../server/storage/open.ts'
+import { CopyDiffers, TargetNotEmpty, transfer } from '../../server/storage/transfer/transfer.ts'
+import type { TransferableStore } from '../../server/storage/transfer/transferable-store.ts'
+import { unmadeStore } from '../fixtures/cairn.ts'
+import { filled } from '../fixtures/copied-store.ts'
+import { inStore } from '../fixtures/in-store.ts'
+
+/** Copies a store; `change` may replace operations of the two. */
+async function copied(
+  from: string,
+  to: string,
+  change: (stores: { source: TransferableStore; target: TransferableStore }) => object = () => ({}),
+) {
+  const stores = { source: await openTransferableStore(from), target: await openTransferableStore(to) }
+  try {
+    const { source, target } = { ...stores, ...change(stores) }
+    return await transfer(source, target, () => {})
+  } finally {
+    for (const store of Object.values(stores)) await store.close()
+  }
+}
+
+/** Methods of classes are not enumerable, so a copy of a store names them. */
+function withChanges(store: TransferableStore, changes: Partial<TransferableStore>): TransferableStore {
+  return {
+    read: (...args) => store.read(...args),
+    write: (...args) => store.write(...args),
+    progress: () => store.progress(),
+    count: (table) => store.count(table),
+    finish: () => store.finish(),
+    close: () => store.close(),
+    ...changes,
+  }
+}
+
+it('does not resume a copy whose source was changed meanwhile', async () => {
+  const { cairn, workspace } = await filled()
+  await workspace.client.defineEvent({ body: { event_id: 'signed_up', description: 'A user signed up' } })
+  await cairn.stop()
+  const to = await unmadeStore()
+  const stopsAtEvents = ({ target }: { target: TransferableStore }) => ({
+    target: withChanges(target, {
+      write: async (table, ...rest) => {
+        if (table === 'events') throw new Error('interrupted')
+        await target.write(table, ...rest)
+      },
+    }),
+  })
+  await expect(copied(cairn.databaseUrl, to, stopsAtEvents)).rejects.toThrow('interrupted')
+
+  type Change = (db: Transaction, from: string, to: string) => { execute: () => Promise<unknown> }
+  const renamed =
+    (table: 'journeys' | 'views'): Change =>
+    (db, from, to) =>
+      db.updateTable(table).set({ name: to }).where('name', '=', from)
+  const changes: [what: string, value: string, Change][] = [
+    ['a journey', 'Renewal', renamed('journeys')],
+    ['views', 'Teams', renamed('views')],
+    [
+      'a role',
+      'owner',
+      (db, from, to) => db.updateTable('members').set({ role: to }).where('role', '=', from),
+    ],
+    [
+      'a definition',
+      'A user signed up',
+      (db, from, to) =>
+        db.updateTable('event_definition_revisions').set({ description: to }).where('description', '=', from),
+    ],
+  ]
+  for (const [what, value, change] of changes) {
+    await inStore(cairn.databaseUrl, async (db) => await change(db, value, 'viewer').execute())
+    await expect(copied(cairn.databaseUrl, to), what).rejects.toThrow(TargetNotEmpty)
+    await inStore(cairn.databaseUrl, async (db) => await change(db, 'viewer', value).execute())
+  }
+  expect(await copied(cairn.databaseUrl, to)).toMatchObject({ journeys: 2, events: 7 })
+})
+
+it('does not finish a copy whose source is changed meanwhile', async () => {
+  const { cairn } = await filled()
+  await cairn.stop()
+  let isCopied = false
+  const changing = ({ source }: { source: TransferableStore }) => ({
+    source: withChanges(source, {
+      read: async (table, ...rest) => {
+        isCopied ||= table === 'events'
+        const page = await source.read(table, ...rest)
+        if (!isCopied || table !== 'journeys') return page
+        return { ...page, rows: page.rows.map((row) => ({ ...row, name: 'Renamed' })) }
+      },
+    }),
+  })
+  const copying = copied(cairn.databaseUrl, await unmadeStore(), changing)
+  await expect(copying).rejects.toThrow(new CopyDiffers('the store was changed meanwhile'))
+})
