@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { verifyWebhook } from '../../client/webhooks.ts'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../../server/webhooks/signature.ts'
 
@@ -51,6 +51,19 @@ describe('verifyWebhook', () => {
       'webhook-signature': `v1a,AAAA v2 v1,!!! v1, ${headers['webhook-signature']}`,
     }
     expect(await verifyWebhook(payload, unknown, secret, { now })).toEqual(ok)
+  })
+
+  it('computes the signature once per secret, however many are given', async () => {
+    const spies = (['sign', 'verify'] as const).map((name) => vi.spyOn(crypto.subtle, name))
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore()
+    })
+    const forged = `v1,${Buffer.alloc(32).toString('base64')} `.repeat(300)
+    const given = { ...headers, 'webhook-signature': forged }
+    expect(await verifyWebhook(payload, given, [secret, other], { now })).toEqual(wrong)
+    expect(spies.flatMap(({ mock }) => mock.calls)).toHaveLength(2)
+    const last = { ...headers, 'webhook-signature': forged + headers['webhook-signature'] }
+    expect(await verifyWebhook(payload, last, [other, secret], { now })).toEqual(ok)
   })
 
   it('accepts a secret without its prefix', async () => {
