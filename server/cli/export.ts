@@ -5,10 +5,12 @@ import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
-import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
+import { begunAt, erasedCustomers, UNKNOWN_THERE } from './export/erased-customers.ts'
+import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
+import { causeOf, PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { baseUrl, lines } from './options.ts'
+import { baseUrl, duration_ms, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
@@ -18,6 +20,7 @@ type ExportOptions = {
   keyFile?: string
   since?: string
   linesAtOnce: number
+  giveUpAfter: number
   filter?: Record<string, string>
   json?: boolean
 }
@@ -34,9 +37,6 @@ type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
  * earlier.
  */
 const LINES_AT_ONCE = 100_000
-
-/** Maximum retries while the server is unavailable, about two minutes in all. */
-const RETRIES = 30
 
 /** Wait before asking again for what the replicas have not settled yet. */
 const LOOK_MS = 200
@@ -70,14 +70,15 @@ command started, and what arrived until it finished. The last line marks the end
 "caught_up_to"}, where end is the number of lines before it. A file without that line is incomplete.
 
 You can stop the command and run it again to resume. Until the file is complete it is called FILE.part, with its position in
-FILE.part.json. With --since, a file starts where another complete one ends (this is checked), so each event is in exactly
-one of them.
+FILE.part.json. With --since, a file starts where another one ends, so each event is in exactly one of them. That the other
+one is complete and of the same list and filters is checked; so is its workspace, by the customer in its first line.
 
 Erasures list the customers that were erased, so that you can remove their data from other files. With --since, only the
 erasures since that file.
 
 A workspace is exported to a folder: journeys, event definitions, customers, enrolments and events. cairn import FOLDER
-creates another workspace from it.
+creates another workspace from it. What belongs to customers who were erased, or to journeys that were removed, while the
+command ran is removed from the folder at the end.
 
 Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`
@@ -102,11 +103,17 @@ export function defineExport(command: Command, config: () => Config, io: Command
         .argParser(lines)
         .default(LINES_AT_ONCE, LINES_AT_ONCE.toLocaleString('en')),
     )
+    .addOption(
+      new Option('--give-up-after <time>', 'stop after the server has been unavailable for this long')
+        .argParser(duration_ms)
+        .default(duration_ms(PATIENCE), PATIENCE),
+    )
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
     .action((what: List | 'workspace', file: string, options: ExportOptions) =>
       interruptible(AGAIN, async (stop) => {
-        const run = { client: clientOf(config(), io, options), io, options, signal: stop.signal }
+        const { signal } = stop
+        const run = { client: clientOf(config(), io, options, signal), io, options, signal }
         await (what === 'workspace' ? exportWorkspace(run, file) : exportList(run, what, file))
       }),
     )
@@ -140,18 +147,27 @@ async function exportWorkspace(run: Run, folder: string) {
     const path = join(folder, WORKSPACE_FILES[list])
     if (!existsSync(path)) await exportList(run, list, path)
   }
-  await writeJourneys(run.client, folder, run.signal)
+  const removed = await writeJourneys(run.client, folder, run.signal)
+  if (removed.events + removed.customers > 0) {
+    const what = `${countText(removed.events, 'event')} and ${countText(removed.customers, 'customer')}`
+    run.io.stderr.write(
+      `Removed from the export: ${what}. The customers were erased, or the journeys removed, while it ran.\n`,
+    )
+  }
 }
 
-function clientOf(config: Config, io: CommandIo, { baseUrl, keyFile }: ExportOptions): Client {
+function clientOf(config: Config, io: CommandIo, options: ExportOptions, signal: AbortSignal): Client {
+  const { baseUrl, keyFile, giveUpAfter } = options
   return createClient({
     baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
     serviceKey: serviceKey(io, keyFile, 'the export'),
-    retries: RETRIES,
+    retries: 0,
+    fetch: patientFetch({ patience_ms: giveUpAfter, signal, advice: AGAIN, output: io.stderr }),
   })
 }
 
-async function exportList({ client, io, options, signal }: Run, list: List, path: string) {
+async function exportList(run: Run, list: List, path: string) {
+  const { client, io, options, signal } = run
   const { filter = {}, json } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
@@ -168,7 +184,11 @@ async function exportList({ client, io, options, signal }: Run, list: List, path
       ExitCode.usage,
     )
   }
+  if (options.since !== undefined) await assertOwn(run, options.since, 'Use a key of its workspace.')
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
+  if (file.reached.lines > 0) {
+    await assertOwn(run, `${path}.part`, `Use a key of its workspace, or remove ${path}.part to start again.`)
+  }
   const began_ms = performance.now()
   const before = file.reached.lines
   /** By the server's clock. Everything acknowledged by then will be in the file. */
@@ -212,9 +232,19 @@ async function exportList({ client, io, options, signal }: Run, list: List, path
   }
 }
 
-/** The header has whole seconds; the next full second is not before the response. */
-function begunAt({ headers }: Response): number {
-  return Date.parse(headers.get('date') ?? new Date().toUTCString()) + 1000
+/**
+ * Positions do not say which workspace they are in. The customer in the first line does.
+ * @throws {CommandFailure} if the workspace has never had that customer
+ */
+async function assertOwn({ client, signal }: Run, path: string, advice: string) {
+  const customer_id = await firstCustomerOf(path)
+  if (customer_id === undefined) return
+  const { error } = await client.getCustomer({ path: { customer_id }, signal })
+  if (error?.code !== 'customer_not_found' || (await erasedCustomers(client, signal)).has(customer_id)) return
+  throw new CommandFailure(
+    `${path} is from another workspace: this one has no customer ${customer_id}. ${advice}`,
+    ExitCode.usage,
+  )
 }
 
 type Exported = Exclude<List, 'erasures'>
@@ -269,17 +299,12 @@ async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOn
 /** Maximum items per page of a list. */
 const PAGE = 500
 
-/**
- * What an older server answers for a path that it does not have; it takes the path of erasures for that of a customer.
- */
-const UNKNOWN_THERE = new Set(['not_found', 'method_not_allowed', 'customer_not_found'])
-
 type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; response: Response }
 
 /** @throws {CommandFailure} if the server refuses the request, or stays unreachable */
 async function answered<Data extends object>(call: () => Promise<Answer<Data>>, signal: AbortSignal) {
   const { data, error, response } = await call().catch((error: unknown) => {
-    if (signal.aborted) throw error
+    if (signal.aborted || error instanceof CommandFailure) throw error
     throw new CommandFailure(`the server did not respond: ${causeOf(error)}. ${AGAIN}`)
   })
   if (data) return { data, response }
@@ -308,10 +333,4 @@ async function addLines(body: ReadableStream<Uint8Array>, file: ExportFile): Pro
   if (end.end !== file.added)
     throw new Error(`received ${countText(file.added, 'line')} instead of ${end.end}`)
   return end
-}
-
-/** Returns the cause: the message of the error from `fetch` says only that it failed. */
-function causeOf(error: unknown): string {
-  const { cause = error } = error instanceof Error ? error : {}
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
+import { PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
@@ -27,8 +28,6 @@ type ImportOptions = {
   json?: boolean
 }
 
-const PATIENCE = '2m'
-
 const HELP = `
 The service key is read from the environment variable CAIRN_SERVICE_KEY or from --key-file. It is not an argument, because
 every user of the machine can see a command's arguments (ps), and shells keep them in their history.
@@ -45,7 +44,8 @@ FILE may also be a folder written by cairn export workspace; the key must then b
 Journeys, customers, enrolments and events are recreated. Each event keeps its occurred_at (if it had none, the time at which
 it was first received) and its message_id (if it had none, export: plus its old identifier). Identifiers, received_at and
 created_at are new. FOLDER.identifiers.ndjson maps the old identifiers of journeys and customers to the new ones:
-{"kind", "old", "new"}.
+{"kind", "old", "new"}. Events of customers who were erased, or of journeys that were removed, while the folder was written
+are skipped and counted.
 
 The import is idempotent: you can stop it and run it again. An event without a message_id gets one derived from the contents
 of its line and the number of identical lines before it, so events that are already stored are recognized. This also works if
@@ -90,9 +90,17 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
     throw new CommandFailure('--dry-run does not work with an exported workspace', ExitCode.usage)
   const key = dryRun ? '' : serviceKey(io, options.keyFile, 'the import')
   const folder = file.replace(/\/+$/, '')
+  const patience = {
+    patience_ms: options.giveUpAfter,
+    signal: stop.signal,
+    advice: AGAIN,
+    output: io.stderr,
+  }
   const workspace = isWorkspace
     ? new WorkspaceImport({
-        client: createClient({ baseUrl: url, serviceKey: key }),
+        client: createClient({ baseUrl: url, serviceKey: key, retries: 0, fetch: patientFetch(patience) }),
+        creator: createClient({ baseUrl: url, serviceKey: key }),
+        signal: stop.signal,
         folder,
         tablePath: `${folder}.identifiers.ndjson`,
       })
@@ -136,14 +144,22 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
   }
   const { read_bytes: _, ...counts } = importer.counts
   const seconds = (performance.now() - began_ms) / 1000
+  const skipped = workspace?.skipped ?? 0
   const summary = {
     ...counts,
+    ...(workspace && { skipped }),
     seconds: Math.round(seconds * 10) / 10,
     held_seconds: Math.round(delivery.pace.held_ms / 100) / 10,
   }
   io.stdout.write(
     json ? `${JSON.stringify(summary)}\n` : report(summary, { dryRun, rate: rateText(delivery) }),
   )
+  if (skipped > 0) {
+    const [are, its] = skipped === 1 ? ['event was', 'its'] : ['events were', 'their']
+    io.stderr.write(
+      `${skipped} ${are} skipped: ${its} customer was erased, or ${its} journey removed, during the export.\n`,
+    )
+  }
   if (counts.refused > 0) io.stderr.write(`Refused lines were written to ${refused.path}.\n`)
   if (failure) throw failure
   if (counts.refused > 0)

@@ -21,6 +21,9 @@ type Options = {
   confirmBreaking?: boolean
 }
 
+/** Options and the signal that stops the command. */
+type Run = Options & { signal: AbortSignal }
+
 const FILE = 'cairn-plan.yaml'
 
 const HELP = `
@@ -44,7 +47,7 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
   const define = (
     name: string,
     description: string,
-    run: (client: Client, file: string, options: Options) => Promise<void>,
+    run: (client: Client, file: string, options: Run) => Promise<void>,
   ) =>
     plan
       .command(name)
@@ -54,21 +57,25 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
       .option('--key-file <file>', 'file that contains only the secret key')
       .addHelpText('after', HELP)
       .action((file: string, options: Options) =>
-        interruptible('Run the same command again to continue.', async () => {
-          await run(clientOf(config(), io, options), file, options)
-        }),
+        interruptible('Run the same command again to continue.', ({ signal }) =>
+          run(clientOf(config(), io, options), file, { ...options, signal }),
+        ),
       )
-  define('pull', 'write the definitions of the workspace to a file', async (client, file, { force }) => {
-    if (existsSync(file) && !force) {
-      const advice = 'Compare it with cairn plan diff, or replace it with --force.'
-      throw new CommandFailure(`${file} already exists. ${advice}`, ExitCode.conflict)
-    }
-    const { plan } = await planOf(client)
-    writeFileSync(file, planText(plan))
-    io.stdout.write(`${file}: ${countText(plan.size, 'definition')}\n`)
-  }).option('--force', 'replace an existing file')
-  define('diff', 'print what push would change', async (client, file) => {
-    const changes = planChanges((await planOf(client)).plan, readPlan(file))
+  define(
+    'pull',
+    'write the definitions of the workspace to a file',
+    async (client, file, { force, signal }) => {
+      if (existsSync(file) && !force) {
+        const advice = 'Compare it with cairn plan diff, or replace it with --force.'
+        throw new CommandFailure(`${file} already exists. ${advice}`, ExitCode.conflict)
+      }
+      const { plan } = await planOf(client, signal)
+      writeFileSync(file, planText(plan))
+      io.stdout.write(`${file}: ${countText(plan.size, 'definition')}\n`)
+    },
+  ).option('--force', 'replace an existing file')
+  define('diff', 'print what push would change', async (client, file, { signal }) => {
+    const changes = planChanges((await planOf(client, signal)).plan, readPlan(file))
     io.stdout.write(changes.map(changeText).join(''))
     const verdict = verdictOn(changes)
     if (verdict === 'none') return
@@ -83,8 +90,8 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
 }
 
 /** Makes the changes one by one. Nothing is changed if one of them would need an option that is missing. */
-async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirmBreaking }: Options) {
-  const workspace = await planOf(client)
+async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirmBreaking, signal }: Run) {
+  const workspace = await planOf(client, signal)
   const changes = planChanges(workspace.plan, plan).filter(({ kind }) => remove || kind !== 'remove')
   const breaking = changes.filter((change) => change.kind === 'update' && isBreaking(change))
   if (breaking.length > 0 && !confirmBreaking) {
@@ -97,9 +104,10 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
   }
   for (const [index, change] of changes.entries()) {
     try {
-      await apply(client, change, workspace.ids.get(change.event_id) ?? '')
+      const definition_id = workspace.ids.get(change.event_id) ?? ''
+      await apply(client, change, { definition_id, signal })
     } catch (error) {
-      if (!(error instanceof CommandFailure)) throw error
+      if (signal.aborted || !(error instanceof CommandFailure)) throw error
       const done = `${index} of ${changes.length} changes were made`
       throw new CommandFailure(`${change.event_id}: ${error.message}; ${done}`, ExitCode.refused)
     }
@@ -113,21 +121,31 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
   io.stdout.write(`${countText(changes.length, 'change')}\n`)
 }
 
-async function apply(client: Client, change: PlanChange, definition_id: string): Promise<void> {
+async function apply(
+  client: Client,
+  change: PlanChange,
+  { definition_id, signal }: { definition_id: string; signal: AbortSignal },
+): Promise<void> {
   const path = { definition_id }
   if (change.kind === 'define') {
-    dataOf(await client.defineEvent({ body: { event_id: change.event_id, ...change.to } }))
+    dataOf(await client.defineEvent({ body: { event_id: change.event_id, ...change.to }, signal }))
   } else if (change.kind === 'update') {
-    dataOf(await client.updateEventDefinition({ path, body: { ...change.to, confirm_breaking: true } }))
+    const body = { ...change.to, confirm_breaking: true }
+    dataOf(await client.updateEventDefinition({ path, body, signal }))
   } else {
-    const { error } = await client.removeEventDefinition({ path })
+    const { error } = await client.removeEventDefinition({ path, signal })
     if (error) dataOf({ error })
   }
 }
 
 /** The definitions of the workspace, and their identifiers by event name. */
-async function planOf(client: Client): Promise<{ plan: Plan; ids: ReadonlyMap<string, string> }> {
-  const all = await allItems<Schemas['EventDefinition']>((query) => client.listEventDefinitions({ query }))
+async function planOf(
+  client: Client,
+  signal: AbortSignal,
+): Promise<{ plan: Plan; ids: ReadonlyMap<string, string> }> {
+  const all = await allItems<Schemas['EventDefinition']>((query) =>
+    client.listEventDefinitions({ query, signal }),
+  )
   const plan = all.map(({ event_id, description, mode, variables }) => {
     return [event_id, { description, mode, variables: variables as DefinedValue }] as const
   })

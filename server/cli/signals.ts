@@ -25,6 +25,9 @@ export async function interruptible<Result>(
   process.on('SIGTERM', interrupted)
   try {
     return await work(stop)
+  } catch (error) {
+    // An aborted wait rejects only with the fact that it was aborted.
+    throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     process.off('SIGINT', interrupted)
     process.off('SIGTERM', interrupted)

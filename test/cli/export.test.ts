@@ -19,6 +19,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest'
 import { type Cairn, temporaryFolder } from '../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
@@ -170,6 +171,53 @@ describe('cairn export', () => {
     const lines = own.lines('a.ndjson')
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
+  })
+
+  it('gives up on a server that stays unavailable, says that it waits, and how to resume', async ({
+    cairn,
+  }) => {
+    const own = await newExport(cairn, 1)
+    const stalling = await startStalling(cairn, 0)
+    const silent = await own.exportFrom(stalling.url, 'a.ndjson', '--give-up-after', '1s')
+    expect(silent.stderr).toMatch(
+      /^cairn: http:\S+ was unavailable for 1 s: no response within 1 s\. Run the same command again/m,
+    )
+    expect(silent).toMatchObject({ code: 1, stdout: '' })
+    const nothing = `http://127.0.0.1:${await freePort()}/v1`
+    const refused = await own.exportFrom(nothing, 'a.ndjson', '--give-up-after', '1s')
+    expect(refused.stderr).toMatch(
+      /^waiting for the server: .*ECONNREFUSED.*\ncairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED/,
+    )
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
+  })
+
+  it('does not continue from a file of another workspace, nor resume one', async ({ cairn }) => {
+    const [own, other] = [await newExport(cairn, 2), await newExport(cairn, 1)]
+    const fromOther = expect.stringMatching(/^cairn: \S+ is from another workspace: /)
+    for (const list of ['events', 'customers', 'erasures']) {
+      const { customer_id } = other.event
+      if (list === 'erasures') await other.workspace.client.eraseCustomer({ path: { customer_id } })
+      expect(await other.export(list, list)).toMatchObject({ code: 0 })
+      const since = ['--since', join(other.folder, list)]
+      expect(await own.export(list, list, ...since)).toMatchObject({ code: 2, stderr: fromOther })
+      // Of the same workspace, even if the customer was erased since.
+      expect(await other.export(list, `${list} later`, ...since)).toMatchObject({ code: 0 })
+    }
+    const { customer_id } = other.event
+    const line = `${JSON.stringify({ customer_id })}\n`
+    const part = join(own.folder, 'resumed.part')
+    writeFileSync(part, line)
+    writeFileSync(
+      `${part}.json`,
+      JSON.stringify({
+        what: JSON.stringify({ list: 'events', filter: {} }),
+        reached: { lines: 1, bytes: line.length },
+      }),
+    )
+    expect(await own.export('events', 'resumed')).toMatchObject({ code: 2, stderr: fromOther })
+    const erased = ['--since', join(other.folder, 'events')]
+    expect(await other.export('events', 'after', ...erased)).toMatchObject({ code: 0 })
   })
 
   it('does not continue from a file that is incomplete or has lost a line', async ({ cairn }) => {

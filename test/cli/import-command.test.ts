@@ -1,5 +1,6 @@
 // engines: sqlite (reads files and prints; import.test.ts stores on both engines)
 
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -195,7 +196,7 @@ describe('cairn import', () => {
     const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
     const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
     own.write([ownEvent(1)])
-    const { code, summary } = await own.import(own.file, '--give-up-after', '1s')
+    const { code, summary } = await own.import(own.file, '--give-up-after', '5s')
     expect([code, summary]).toMatchObject([0, { created: 1, refused: 0 }])
     expect(summary.held_seconds).toBeGreaterThan(5)
     expect(await storedNumbers(client)).toEqual([1])
@@ -236,6 +237,66 @@ describe('cairn import', () => {
     const made = await own.import(own.file, '--give-up-after', '1s')
     expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
     expect(made.stderr).toMatch(/^cairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED.*\. Run the same/)
+  })
+
+  it('gives up on a server that accepts requests and never responds, and says what it waits for', async ({
+    cairn,
+  }) => {
+    const { secret_key, journey_id } = await newImport(cairn)
+    const own = importerOf(
+      `${await startFaultyProxy(cairn.url, () => 'unanswered')}/v1`,
+      secret_key,
+      journey_id,
+    )
+    own.write([ownEvent(1)])
+    // Progress is printed every five seconds.
+    const made = await own.import(own.file, '--give-up-after', '6s')
+    expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
+    expect(made.stderr).toMatch(
+      /^cairn: http:\S+ was unavailable for 6 s: no response within 6 s\. Run the same/,
+    )
+    expect(made.progress).toContainEqual(expect.stringMatching(/, waiting for the server\n$/))
+  })
+
+  it.for(['SIGINT', 'SIGTERM'] as const)(
+    'ends on %s, also while the server does not respond',
+    async (signal, { cairn }) => {
+      const { secret_key, journey_id } = await newImport(cairn)
+      let requests = 0
+      const baseUrl = await startFaultyProxy(cairn.url, (count) => {
+        requests = count
+        return 'unanswered'
+      })
+      const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
+      own.write([ownEvent(1)])
+      const command = own.start()
+      await vi.waitUntil(() => requests > 0, withPatience)
+      command.process.kill(signal)
+      const stderr = expect.stringMatching(/^cairn: interrupted\. Run the same command again/m)
+      expect(await command.ended).toMatchObject({ code: 130, stderr })
+    },
+  )
+
+  it('ends on SIGTERM, also while its standard input is idle', async ({ cairn }) => {
+    const { client, folder, secret_key, journey_id } = await newImport(cairn)
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const args = ['import', '-', '--base-url', `${cairn.url}/v1`, '--journey', journey_id]
+    // Open for writing too, so that it does not end.
+    const command = startCommand(
+      'bash',
+      ['-c', 'exec "$@" <>"$0"', pipe, process.execPath, cairnFile, ...args],
+      {
+        environment: { CAIRN_SERVICE_KEY: secret_key },
+        folder,
+      },
+    )
+    writeFileSync(pipe, textOf([ownEvent(1)]))
+    await vi.waitUntil(async () => (await listAll(client)).length === 1, withPatience)
+    command.process.kill('SIGTERM')
+    const { code, stdout, stderr } = await command.ended
+    expect([code, stdout]).toEqual([130, expect.stringMatching(/^1 line: 1 event created/)])
+    expect(stderr).toMatch(/^cairn: interrupted\. Run the same command again/m)
   })
 
   it('--dry-run sends nothing and needs no key', async ({ cairn }) => {

@@ -263,6 +263,27 @@ describe('cairn import', () => {
     expect(new Set(own.refused().map(({ line_number }) => line_number)).size).toBe(1200)
   })
 
+  it('splits a batch that is too large for a proxy, and refuses only a line that is too large alone', async ({
+    cairn,
+  }) => {
+    const { client, secret_key, journey_id } = await newImport(cairn)
+    const baseUrl = await startFaultyProxy(cairn.url, (_, { headers }) =>
+      Number(headers['content-length']) > 20_000 ? 413 : undefined,
+    )
+    const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
+    const large = ownEvent(300, { custom_variables: { n: 300, text: 'x'.repeat(20_000) } })
+    own.write([...upTo(300).map((n) => ownEvent(n)), large])
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 300, refused: 1 } })
+    expect(own.refused()).toMatchObject([
+      {
+        line_number: 301,
+        code: 'body_too_large',
+        detail: expect.stringMatching(/^A proxy in front of the server refuses/),
+      },
+    ])
+    expect(await storedNumbers(client)).toEqual(upTo(300))
+  })
+
   it('killed half way and run again stores each of 8,000 lines once', async () => {
     const { server, client, secret_key, event } = await startChildServerWithCustomer()
     const own = importerOf(`${server.url}/v1`, secret_key, event.journey_id)

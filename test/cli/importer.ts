@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -129,15 +129,22 @@ export async function newLimitedImport(rate: number) {
   return { client, log: limited.log, ...importerOf(`${limited.url}/v1`, key, journey_id) }
 }
 
-/** What happens to a request: a bare status, no response, or a response that is lost after the work is done. */
-type Fault = 429 | 503 | 'dropped' | 'lost' | undefined
+/**
+ * What happens to a request: a bare status, a broken connection, no response at all, or a response that is lost after
+ * the work is done.
+ */
+type Fault = 413 | 429 | 503 | 'dropped' | 'unanswered' | 'lost' | undefined
 
 /** Forwards requests, except for the faults that `faultOf` returns, counted from 1. */
-export async function startFaultyProxy(target: string, faultOf: (count: number) => Fault): Promise<string> {
+export async function startFaultyProxy(
+  target: string,
+  faultOf: (count: number, request: IncomingMessage) => Fault,
+): Promise<string> {
   let count = 0
   const server = createServer((incoming, outgoing) => {
     count += 1
-    const fault = faultOf(count)
+    const fault = faultOf(count, incoming)
+    if (fault === 'unanswered') return incoming.resume()
     if (fault === 'dropped') return incoming.destroy()
     if (typeof fault === 'number') return incoming.resume().on('end', () => outgoing.writeHead(fault).end())
     const { method, headers } = incoming

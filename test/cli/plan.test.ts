@@ -2,10 +2,12 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { it } from '../fixtures/it.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { startFaultyProxy } from './importer.ts'
 
 const variables = {
   type: 'object',
@@ -168,6 +170,35 @@ describe('cairn plan', () => {
     const { code, stdout, stderr } = await own.run('push')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '+ a: new, mode warn\n' })
     expect(stderr).toMatch(/^cairn: b: refused: .*; 1 of 3 changes were made\n$/)
+  })
+
+  it('stops at a signal before the next change, and continues when it is run again', async ({
+    cairn,
+    workspace,
+    client,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, 'events: { a: {}, b: {}, c: {} }')
+    let isHeld = false
+    const url = await startFaultyProxy(cairn.url, (_, { method }) => {
+      if (method !== 'POST' || !command.stdout().includes('+ a')) return undefined
+      isHeld = true
+      return 'unanswered'
+    })
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    const command = spawnCairn(['plan', 'push', own.file, '--base-url', `${url}/v1`], { environment })
+    await vi.waitUntil(() => isHeld, withPatience)
+    command.process.kill('SIGINT')
+    expect(await command.ended).toMatchObject({
+      code: 130,
+      stdout: '+ a: new, mode warn\n',
+      stderr: 'cairn: interrupted. Run the same command again to continue.\n',
+    })
+    expect((await client.listEventDefinitions()).data?.data).toMatchObject([{ event_id: 'a' }])
+    expect(await own.run('push')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\+ b.*\n\+ c.*\n2 changes\n$/),
+    })
   })
 
   it('is a command of its own, whose default file is cairn-plan.yaml', async ({ cairn, workspace }) => {

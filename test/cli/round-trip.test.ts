@@ -1,10 +1,15 @@
 // engines: sqlite, postgres
 
-import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, it, vi } from 'vitest'
 import { startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { expectMoved } from '../fixtures/moved-workspace.ts'
+import { withPatience } from '../fixtures/patience.ts'
+import { signUp } from '../fixtures/people.ts'
+import { importerOf, startFaultyProxy } from './importer.ts'
 
 it('a workspace that is exported and imported into another is the same, with a table of new identifiers', async () => {
   const cairn = await startCairnForTest()
@@ -35,4 +40,77 @@ it('an import with the key of the exported workspace, or of another one than bef
     ),
   })
   expect(await journeysOf(third)).toBe(1)
+})
+
+it('an export has nothing of customers erased and journeys removed while it ran, and an import skips their events', async () => {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const { client, journey_id } = source
+  const { data: removed } = await client.createJourney({ body: { name: 'Renewal' } })
+  const other = { client, journey_id: removed?.journey_id ?? '' }
+  const [erased, kept] = [await initialize(source, 'erased'), await initialize(source, 'kept')]
+  await initialize(other, 'kept')
+  for (const event of [
+    { journey_id, customer_id: erased, event_id: 'signed_up', custom_variables: 'Grace Hopper' },
+    { journey_id, customer_id: kept, event_id: 'signed_up' },
+    { journey_id: other.journey_id, customer_id: kept, event_id: 'renewed' },
+  ]) {
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+  }
+  const folder = join(temporaryFolder(), 'workspace')
+  const exporting = (...args: string[]) =>
+    runCairn(['export', ...args, '--base-url', `${cairn.url}/v1`], {
+      environment: { CAIRN_SERVICE_KEY: source.secret_key },
+    })
+  // An export that is interrupted after the lists, and resumed.
+  const lists = ['events', 'customers'].map((list) => join(folder, `${list}.ndjson`))
+  mkdirSync(folder)
+  for (const path of lists)
+    expect(await exporting(basename(path, '.ndjson'), path)).toMatchObject({ code: 0 })
+  const before = lists.map((path) => readFileSync(path, 'utf8'))
+  const owner = (await signUp(cairn, source, 'owner')).client()
+  await owner.eraseCustomer({ path: { customer_id: erased } })
+  const { journey_id: renewal } = other
+  await owner.archiveJourney({ path: { journey_id: renewal } })
+  await owner.removeJourney({ path: { journey_id: renewal }, body: { name: 'Renewal' } })
+
+  expect(await exporting('workspace', folder)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Removed from the export: 2 events and 1 customer\. /m),
+  })
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  for (const gone of [erased, renewal, 'Grace Hopper']) expect(texts.join('')).not.toContain(gone)
+  for (const path of lists) {
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ end: lines.length - 1 })
+  }
+
+  // As an earlier version left them.
+  for (const [index, path] of lists.entries()) writeFileSync(path, before[index] ?? '')
+  const { stderr, ...made } = await importerOf(`${cairn.url}/v1`, target.secret_key).import(folder)
+  expect(made).toMatchObject({ code: 0, summary: { created: 1, refused: 0, skipped: 2 } })
+  expect(stderr).toBe(
+    '2 events were skipped: their customer was erased, or their journey removed, during the export.\n',
+  )
+  expect((await target.client.listEvents()).data?.data).toMatchObject([{ event_id: 'signed_up' }])
+})
+
+it('an import of a workspace ends on SIGINT, also while the server does not respond', async () => {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const folder = join(temporaryFolder(), 'workspace')
+  const environment = { CAIRN_SERVICE_KEY: source.secret_key }
+  await runCairn(['export', 'workspace', folder, '--base-url', `${cairn.url}/v1`], { environment })
+  let requests = 0
+  const url = await startFaultyProxy(cairn.url, (count) => {
+    requests = count
+    return 'unanswered'
+  })
+  const command = importerOf(`${url}/v1`, target.secret_key).start(folder)
+  await vi.waitUntil(() => requests > 0, withPatience)
+  command.process.kill('SIGINT')
+  expect(await command.ended).toMatchObject({
+    code: 130,
+    stderr: expect.stringContaining('interrupted. Run'),
+  })
 })

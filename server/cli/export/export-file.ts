@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   createReadStream,
+  createWriteStream,
   existsSync,
   fsyncSync,
   ftruncateSync,
@@ -11,8 +12,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { readLines } from '../import/lines.ts'
 import { countText } from '../table.ts'
 
 /** The last line of a complete file. A file without it is incomplete. */
@@ -168,6 +171,44 @@ export async function endOf(path: string): Promise<End> {
     )
   }
   return end
+}
+
+/** Returns the customer_id in the first line; undefined if there is none. */
+export async function firstCustomerOf(path: string): Promise<string | undefined> {
+  for await (const { item } of itemsOf(path)) return item.customer_id
+}
+
+/** A line of a list. All of them name a customer, except the last. */
+type Item = { customer_id?: string; journey_id?: string }
+
+async function* itemsOf(path: string): AsyncGenerator<{ bytes: Buffer; item: Item }> {
+  for await (const lines of readLines(createReadStream(path), () => {})) {
+    for (const { bytes = Buffer.alloc(0) } of lines) yield { bytes, item: JSON.parse(String(bytes)) }
+  }
+}
+
+/**
+ * Removes lines from a complete file.
+ * @returns how many
+ */
+export async function removeLines(path: string, isRemoved: (item: Item) => boolean): Promise<number> {
+  let removed = 0
+  for await (const { item } of itemsOf(path)) if (isRemoved(item)) removed += 1
+  // Mostly none; then the file stays as it is.
+  if (removed === 0) return 0
+  const partial = `${path}.partial`
+  async function* keptLines() {
+    for await (const { bytes, item } of itemsOf(path)) {
+      if (isRemoved(item)) continue
+      const end = parsedEnd(String(bytes))
+      yield end ? JSON.stringify({ ...end, end: end.end - removed }) : bytes
+      yield '\n'
+    }
+  }
+  await pipeline(keptLines, createWriteStream(partial, { fd: createPrivateFile(partial), flush: true }))
+  renameSync(partial, path)
+  syncFile(dirname(path))
+  return removed
 }
 
 export const LINE_END = 0x0a

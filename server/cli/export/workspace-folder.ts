@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Schemas } from '../../../client/index.ts'
 import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
 import { allItems, dataOf } from '../replies.ts'
+import { begunAt, erasedCustomers } from './erased-customers.ts'
+import { removeLines } from './export-file.ts'
 
 /** The files of an exported workspace. Each ends with a line that marks the end. */
 export const WORKSPACE_FILES = {
@@ -21,27 +23,61 @@ const LOOK_MS = 200
 
 /**
  * Writes what the lists of events and customers do not contain: the journeys, the enrolments and the event definitions. It
- * runs last, so that these files contain everything that the others refer to.
+ * runs last, so that these files contain everything that the others refer to; what belongs to customers who were erased
+ * or to journeys that were removed since the others were written is removed from them.
+ * @returns how many lines were removed
  */
-export async function writeJourneys(client: Client, folder: string, signal: AbortSignal): Promise<void> {
+export async function writeJourneys(
+  client: Client,
+  folder: string,
+  signal: AbortSignal,
+): Promise<{ events: number; customers: number }> {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
-  const journeys = await allItems((query) => client.listJourneys({ query, signal }))
   const definitions = await allItems((query) => client.listEventDefinitions({ query, signal }))
+  const journeys: Schemas['Journey'][] = []
   const enrolments: Enrolment[] = []
-  for (const { journey_id } of journeys) {
-    await untilCounted(client, journey_id, signal)
-    const path = { journey_id }
-    const customers = await allItems((query) => client.listJourneyCustomers({ path, query, signal }))
-    for (const { customer_id, client_customer_id, customer_type, customer_name } of customers) {
-      enrolments.push({ journey_id, customer_id, client_customer_id, customer_type, customer_name })
-    }
+  for (const journey of await allItems((query) => client.listJourneys({ query, signal }))) {
+    const found = await enrolmentsIn(client, journey.journey_id, signal)
+    if (!found) continue
+    journeys.push(journey)
+    enrolments.push(...found)
+  }
+  const erased = await erasedCustomers(client, signal)
+  const known = new Set(journeys.map(({ journey_id }) => journey_id))
+  const isRemoved = ({ customer_id = '', journey_id }: { customer_id?: string; journey_id?: string }) =>
+    erased.has(customer_id) || (journey_id !== undefined && !known.has(journey_id))
+  const removed = {
+    events: await removeLines(join(folder, WORKSPACE_FILES.events), isRemoved),
+    customers: await removeLines(join(folder, WORKSPACE_FILES.customers), isRemoved),
   }
   // In order of creation.
-  write(folder, 'enrolments', enrolments.reverse())
+  const kept = enrolments.filter((enrolment) => !isRemoved(enrolment))
+  write(folder, 'enrolments', kept.reverse())
   // Without counts.
   const defined = definitions.map(({ not_conforming: _, ...definition }) => definition)
   write(folder, 'definitions', defined.reverse())
   write(folder, 'journeys', journeys.reverse())
+  return removed
+}
+
+/** Returns the enrolments in a journey, newest first; undefined if it was removed meanwhile. */
+async function enrolmentsIn(
+  client: Client,
+  journey_id: string,
+  signal: AbortSignal,
+): Promise<Enrolment[] | undefined> {
+  const path = { journey_id }
+  try {
+    await untilCounted(client, journey_id, signal)
+    const customers = await allItems((query) => client.listJourneyCustomers({ path, query, signal }))
+    return customers.map(({ customer_id, client_customer_id, customer_type, customer_name }) => {
+      return { journey_id, customer_id, client_customer_id, customer_type, customer_name }
+    })
+  } catch (error) {
+    const { error: missing } = await client.getJourney({ path, signal })
+    if (missing?.code === 'journey_not_found') return undefined
+    throw error
+  }
 }
 
 /** Waits until every customer initialized so far is in the journey's lists. */
@@ -50,8 +86,8 @@ async function untilCounted(client: Client, journey_id: string, signal: AbortSig
   for (;;) {
     const answer = await client.getJourneyReport({ path: { journey_id }, signal })
     const { as_of } = dataOf(answer)
-    // By the server's clock. The header has whole seconds.
-    begun_ms ??= Date.parse(answer.response.headers.get('date') ?? '') + 1000
+    // By the server's clock.
+    begun_ms ??= begunAt(answer.response)
     if (as_of !== null && Date.parse(as_of) >= begun_ms) return
     await sleep(LOOK_MS, undefined, { signal })
   }

@@ -1,6 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Problem, type Schemas, UnexpectedResponseError } from '../../../client/index.ts'
 import { isGivenName } from '../../domain/names.ts'
+import { backoff_ms, causeOf, noResponse, silence_ms, unavailable } from '../export/patient-fetch.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { Pace } from './pace.ts'
 import { faultsText, type OwnCustomer, type Refusal } from './records.ts'
@@ -16,16 +17,21 @@ export type DeliveryOptions = {
   baseUrl: string
   /** How long the server may be unavailable before the import gives up. */
   patience_ms: number
-  /** Ends every wait; requests already sent are awaited. */
+  /** Ends every wait; requests already sent get some seconds more. */
   signal: AbortSignal
 }
 
-const FIRST_BACKOFF_MS = 250
-const LONGEST_BACKOFF_MS = 5_000
+/** How long the response to a request is awaited once the import is stopped, so that the summary counts it. */
+const GRACE_MS = 3_000
+
+/** A request without a response for this long is shown as waiting for the server. */
+const SLOW_MS = 3_000
 
 type Answer<Data> =
   | { data: Data; error?: undefined; response: Response }
   | { data?: undefined; error: Problem; response: Response }
+
+type Send<Data> = (signal: AbortSignal) => Promise<Answer<Data>>
 
 /** Sends requests until they succeed: retries 429 without limit, and an unavailable server for a limited time. */
 export class Delivery {
@@ -33,6 +39,10 @@ export class Delivery {
   readonly #options: DeliveryOptions
   /** When the server became unavailable; undefined while it responds. */
   #awaySince_ms: number | undefined
+  /** When the server last responded. */
+  #responded_ms = 0
+  /** When the requests in flight were sent, oldest first. */
+  readonly #sent = new Set<{ at_ms: number }>()
   /** Set to false once the key turns out to be publishable: it cannot look up customers. */
   #canRead = true
 
@@ -42,7 +52,9 @@ export class Delivery {
 
   /** Whether the server is unavailable now. */
   get isWaitingForServer(): boolean {
-    return this.#awaySince_ms !== undefined
+    if (this.#awaySince_ms !== undefined) return true
+    const [oldest] = this.#sent
+    return oldest !== undefined && Date.now() - Math.max(oldest.at_ms, this.#responded_ms) > SLOW_MS
   }
 
   /**
@@ -53,7 +65,9 @@ export class Delivery {
     const { customer_name = await this.#knownName(customer) } = customer
     if (customer_name === undefined) return nameRequired
     const body = { ...customer, customer_name }
-    const { data, error } = await this.#request(1, () => this.#options.client.initializeCustomer({ body }))
+    const { data, error } = await this.#request(1, (signal) =>
+      this.#options.client.initializeCustomer({ body, signal }),
+    )
     return data ?? refusalOf(error)
   }
 
@@ -65,8 +79,8 @@ export class Delivery {
    */
   async createEvents(events: Schemas['EventCreation'][]): Promise<Outcome[]> {
     const body = { events }
-    const { data, error } = await this.#request(events.length, () =>
-      this.#options.client.createEvents({ body }),
+    const { data, error } = await this.#request(events.length, (signal) =>
+      this.#options.client.createEvents({ body, signal }),
     )
     if (data) return data.results.map(outcomeOf)
     const faulty = faultyEvents(error)
@@ -93,7 +107,9 @@ export class Delivery {
     if (typeof client_customer_id !== 'string') return 'unknown'
     if (!this.#canRead) return undefined
     const query = { customer_type, client_customer_id, limit: 1 }
-    const { data, error } = await this.#request(1, () => this.#options.client.listCustomers({ query }))
+    const { data, error } = await this.#request(1, (signal) =>
+      this.#options.client.listCustomers({ query, signal }),
+    )
     const known = data?.data[0]?.customer_name
     // A stored name without visible characters would be refused.
     if (data) return known !== undefined && isGivenName(known) ? known : client_customer_id
@@ -103,7 +119,7 @@ export class Delivery {
   }
 
   /** Sends until the response is final, that is, neither a rate limit nor an outage. */
-  async #request<Data>(events: number, send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  async #request<Data>(events: number, send: Send<Data>): Promise<Answer<Data>> {
     const { signal } = this.#options
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted()
@@ -111,55 +127,80 @@ export class Delivery {
       let answer: Answer<Data> | undefined
       let response: Response | undefined
       let reason: string
+      const sent = { at_ms: Date.now() }
+      this.#sent.add(sent)
       try {
-        answer = await send()
+        answer = await this.#attempt(send)
         response = answer.response
         reason = `${response.status} ${answer.error?.code}, request ${answer.error?.request_id}`
       } catch (error) {
-        // A proxy answers 429 and 503 in its own format.
+        // A proxy answers 413, 429 and 503 in its own format.
         if (error instanceof UnexpectedResponseError) response = error.response
         reason = causeOf(error)
+      } finally {
+        this.#sent.delete(sent)
       }
       this.pace.settle(events, response)
       const status = response?.status ?? 503
+      if (!answer && response?.status === 413) answer = { error: tooLargeForProxy, response }
       if (!answer && status < 500 && status !== 429) {
         throw new CommandFailure(`${reason.replace('baseUrl', '--base-url')} ${AGAIN}`)
       }
-      if (status < 500) this.#awaySince_ms = undefined
+      if (status < 500) {
+        this.#awaySince_ms = undefined
+        this.#responded_ms = Date.now()
+      }
       if (answer?.error && (status === 401 || answer.error.code === 'origin_not_allowed')) {
         const { code, detail } = answer.error
         throw new CommandFailure(`the server refused the key: ${code}. ${detail} ${AGAIN}`, ExitCode.usage)
       }
       if (answer && status < 500 && status !== 429) return answer
-      if (status >= 500)
-        await this.#wait({ attempt, reason, retryAfter: response?.headers.get('retry-after') })
+      if (status >= 500) {
+        this.#awaySince_ms ??= Math.max(sent.at_ms, this.#responded_ms)
+        await this.#wait(reason, backoff_ms(attempt, response?.headers.get('retry-after')))
+      }
+    }
+  }
+
+  /** Sends once. A request without a response is given up after a time: resending it is safe. */
+  async #attempt<Data>(send: Send<Data>): Promise<Answer<Data>> {
+    const { patience_ms, signal } = this.#options
+    const cut = new AbortController()
+    const cutAfter = (limit_ms: number) => setTimeout(() => cut.abort(noResponse(limit_ms)), limit_ms)
+    const timers = [cutAfter(silence_ms(patience_ms))]
+    const stopped = () => timers.push(cutAfter(GRACE_MS))
+    signal.addEventListener('abort', stopped)
+    try {
+      return await send(cut.signal)
+    } finally {
+      signal.removeEventListener('abort', stopped)
+      for (const timer of timers) clearTimeout(timer)
     }
   }
 
   /** @throws {CommandFailure} if the server has been unavailable for too long */
-  async #wait(why: {
-    attempt: number
-    reason: string
-    retryAfter: string | null | undefined
-  }): Promise<void> {
+  async #wait(reason: string, wait_ms: number): Promise<void> {
     const { baseUrl, patience_ms, signal } = this.#options
-    const now_ms = Date.now()
-    this.#awaySince_ms ??= now_ms
-    const left_ms = this.#awaySince_ms + patience_ms - now_ms
-    if (left_ms <= 0) {
-      const seconds = Math.round(patience_ms / 1000)
-      throw new CommandFailure(`${baseUrl} was unavailable for ${seconds} s: ${why.reason}. ${AGAIN}`)
-    }
-    const backoff_ms = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(why.attempt, 10), LONGEST_BACKOFF_MS)
-    // With jitter, so that several imports do not retry together.
-    const wait_ms = Math.max((Number(why.retryAfter) || 0) * 1000, backoff_ms * (0.5 + Math.random() / 2))
-    await setTimeout(Math.min(wait_ms, left_ms), undefined, { signal })
+    const left_ms = (this.#awaySince_ms ?? 0) + patience_ms - Date.now()
+    if (left_ms <= 0) throw unavailable(baseUrl, { patience_ms, reason, advice: AGAIN })
+    await sleep(Math.min(wait_ms, left_ms), undefined, { signal })
   }
 }
 
 /** Ends the message of an unfinished import. */
 export const AGAIN =
   'Run the same command again to resume: events that are already stored are not stored twice.'
+
+/** A proxy's own 413: to the import the same as the server's. */
+const tooLargeForProxy: Problem = {
+  type: 'about:blank',
+  title: 'The body is too large for a proxy',
+  status: 413,
+  code: 'body_too_large',
+  detail:
+    'A proxy in front of the server refuses a request with this line alone. Raise its limit (nginx: client_max_body_size).',
+  request_id: '',
+}
 
 const nameRequired: Refusal = {
   code: 'customer_name_required',
@@ -206,11 +247,4 @@ function faultyEvents({ code, errors = [] }: Problem): Map<number, Refusal> {
     refusals.set(Number(index), { code, detail: faultsText(own) })
   }
   return refusals
-}
-
-/** Returns the reason why fetch got no response: its own error says only that it failed. */
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error)) return String(cause)
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
 }

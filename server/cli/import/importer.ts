@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import type { Schemas } from '../../../client/index.ts'
 import type { CustomerOutcome, Delivery } from './delivery.ts'
 import { type Line, readLines } from './lines.ts'
@@ -43,7 +43,7 @@ export type ImporterOptions = {
   /** Only reads: nothing is sent, so what the server would refuse is not detected. */
   dryRun: boolean
   onRefused: (refused: RefusedLine) => void
-  /** Stops reading; requests already sent are awaited. */
+  /** Stops reading; requests already sent get some seconds more. */
   stop: AbortController
 }
 
@@ -104,7 +104,8 @@ export class Importer {
       const onRead = (bytes: number) => {
         this.counts.read_bytes += bytes
       }
-      for await (const lines of readLines(input, onRead)) {
+      // An input without a next line, such as an idle pipe, must not hold the import.
+      for await (const lines of readLines(addAbortSignal(signal, input), onRead)) {
         for (const line of lines) {
           signal.throwIfAborted()
           this.counts.lines += 1

@@ -16,25 +16,43 @@ import { endOf } from '../export/export-file.ts'
 import { type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { dataOf } from '../replies.ts'
+import { countText } from '../table.ts'
 import { readLines } from './lines.ts'
 
 /** The old and new identifier of a journey or customer. */
 type Renamed = { kind: 'journey' | 'customer'; old: string; new: string }
+
+export type WorkspaceImportOptions = {
+  /** May repeat requests, and aborts them with the signal. */
+  client: Client
+  /** Creates journeys; must not do so twice. */
+  creator: Client
+  /** Stops it before the next journey: one that was created without being noted would be created again. */
+  signal: AbortSignal
+  folder: string
+  tablePath: string
+}
 
 /**
  * An import of an exported workspace into another one, which must not have its journeys yet. Identifiers are new; a
  * table maps the old ones to them. Journeys in the table were created by an earlier run.
  */
 export class WorkspaceImport {
+  /** Events whose customer or journey the export does not have: it was erased or removed meanwhile. */
+  skipped = 0
   readonly #client: Client
+  readonly #creator: Client
+  readonly #signal: AbortSignal
   readonly #folder: string
   readonly #tablePath: string
   readonly #journeys = new Map<string, string>()
   /** By their old identifiers. */
   readonly #customers = new Map<string, Omit<Enrolment, 'journey_id' | 'customer_id'>>()
 
-  constructor({ client, folder, tablePath }: { client: Client; folder: string; tablePath: string }) {
+  constructor({ client, creator, signal, folder, tablePath }: WorkspaceImportOptions) {
     this.#client = client
+    this.#creator = creator
+    this.#signal = signal
     this.#folder = folder
     this.#tablePath = tablePath
   }
@@ -70,7 +88,8 @@ export class WorkspaceImport {
           ExitCode.conflict,
         )
       }
-      const made = dataOf(await this.#client.createJourney({ body: { name, description, steps } }))
+      this.#signal.throwIfAborted()
+      const made = dataOf(await this.#creator.createJourney({ body: { name, description, steps } }))
       this.#journeys.set(journey_id, made.journey_id)
       this.#note({ kind: 'journey', old: journey_id, new: made.journey_id })
     }
@@ -132,10 +151,13 @@ export class WorkspaceImport {
     for await (const event of this.#items<Schemas['Event']>('events')) {
       const { id, journey_id, customer_id, event_id, custom_variables, occurred_at, message_id } = event
       const customer = this.#customers.get(customer_id)
-      if (!customer)
-        throw new CommandFailure(`customer ${customer_id} of event ${id} is enrolled in no journey`)
+      const newJourney = this.#journeys.get(journey_id)
+      if (!customer || newJourney === undefined) {
+        this.skipped += 1
+        continue
+      }
       const line = {
-        journey_id: this.#newJourney(journey_id),
+        journey_id: newJourney,
         ...customer,
         event_id,
         ...(custom_variables !== null && { custom_variables }),
@@ -156,12 +178,21 @@ export class WorkspaceImport {
 
   async *#items<Item extends object>(list: keyof typeof WORKSPACE_FILES): AsyncGenerator<Item> {
     const path = join(this.#folder, WORKSPACE_FILES[list])
-    let isWhole = false
+    let items = 0
+    let end: unknown
     for await (const item of parsedLines<Item>(createReadStream(path))) {
-      if ('end' in item) isWhole = true
-      else yield item
+      if ('end' in item) {
+        end = item.end
+        continue
+      }
+      items += 1
+      yield item
     }
-    if (!isWhole) throw new CommandFailure(`${path} is incomplete: its last line is not an end marker`)
+    if (end === undefined)
+      throw new CommandFailure(`${path} is incomplete: its last line is not an end marker`)
+    if (end !== items) {
+      throw new CommandFailure(`${path} is incomplete: it has ${countText(items, 'line')} instead of ${end}`)
+    }
   }
 
   #table(): Renamed[] {

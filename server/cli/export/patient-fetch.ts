@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Output } from '../command-io.ts'
+import { CommandFailure } from '../failure.ts'
+
+/** How long the server may be unavailable by default. */
+export const PATIENCE = '2m'
+
+/** A server that sends nothing for this long is unavailable: the longest reply takes some seconds to begin. */
+const SILENCE_MS = 60_000
+
+/** When to say that the server is awaited. */
+const SLOW_MS = 5_000
+
+const FIRST_BACKOFF_MS = 250
+const LONGEST_BACKOFF_MS = 5_000
+
+/** Statuses of a server, or of the proxy before it, that is unavailable, and of a rate limit. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+export type PatienceOptions = {
+  /** How long the server may be unavailable. */
+  patience_ms: number
+  /** Ends every request and every wait. */
+  signal: AbortSignal
+  /** How to resume. */
+  advice: string
+  /** Told that the server is awaited, and why. */
+  output: Output
+}
+
+/**
+ * Returns a `fetch` that repeats a request while the server is unavailable or silent, with exponential backoff, and
+ * whose response fails if the server falls silent in it. Only for requests that are safe to repeat.
+ * @throws {CommandFailure} if the server was unavailable for too long
+ */
+export function patientFetch({ patience_ms, signal, advice, output }: PatienceOptions) {
+  return async (request: Request): Promise<Response> => {
+    let since_ms = Date.now()
+    let isTold = false
+    const tell = (reason: string) => {
+      if (!isTold) output.write(`waiting for the server: ${reason}\n`)
+      isTold = true
+    }
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted()
+      let reason: string
+      let retryAfter: string | null = null
+      const slow = setTimeout(tell, SLOW_MS, 'no response yet')
+      try {
+        const response = await fetchUnlessSilent(request.clone(), signal, silence_ms(patience_ms))
+        if (!UNAVAILABLE.has(response.status)) return response
+        // A rate limit is not an outage.
+        if (response.status === 429) since_ms = Date.now()
+        reason = `status ${response.status}`
+        retryAfter = response.headers.get('retry-after')
+        await response.body?.cancel()
+      } catch (error) {
+        signal.throwIfAborted()
+        reason = causeOf(error)
+      } finally {
+        clearTimeout(slow)
+      }
+      const left_ms = since_ms + patience_ms - Date.now()
+      if (left_ms <= 0) throw unavailable(new URL(request.url).origin, { patience_ms, reason, advice })
+      tell(reason)
+      await sleep(Math.min(backoff_ms(attempt, retryAfter), left_ms), undefined, { signal })
+    }
+  }
+}
+
+async function fetchUnlessSilent(request: Request, stop: AbortSignal, limit_ms: number): Promise<Response> {
+  const silent = new AbortController()
+  const timer = setTimeout(() => silent.abort(noResponse(limit_ms)), limit_ms).unref()
+  const response = await fetch(request, { signal: AbortSignal.any([stop, silent.signal]) }).finally(() =>
+    timer.refresh(),
+  )
+  // An error page is short; only a success is read for as long as it takes.
+  if (!response.ok || !response.body) return response
+  const heard = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      timer.refresh()
+      controller.enqueue(chunk)
+    },
+    flush: () => clearTimeout(timer),
+  })
+  return new Response(response.body.pipeThrough(heard), response)
+}
+
+/** How long a request may stay without a response; at least a second, which a busy server may need. */
+export function silence_ms(patience_ms: number): number {
+  return Math.max(1000, Math.min(SILENCE_MS, patience_ms))
+}
+
+export function noResponse(limit_ms: number): Error {
+  return new Error(`no response within ${limit_ms / 1000} s`)
+}
+
+/** How long to wait after a failed attempt, the first of which is 0: with jitter, so that commands do not retry together. */
+export function backoff_ms(attempt: number, retryAfter: string | null | undefined): number {
+  const longest_ms = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10), LONGEST_BACKOFF_MS)
+  return Math.max((Number(retryAfter) || 0) * 1000, longest_ms * (0.5 + Math.random() / 2))
+}
+
+export function unavailable(
+  server: string,
+  { patience_ms, reason, advice }: { patience_ms: number; reason: string; advice: string },
+): CommandFailure {
+  const seconds = Math.round(patience_ms / 1000)
+  return new CommandFailure(`${server} was unavailable for ${seconds} s: ${reason}. ${advice}`)
+}
+
+/** Returns the reason why fetch got no response: its own error says only that it failed. */
+export function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+}
