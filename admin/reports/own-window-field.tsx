@@ -9,11 +9,10 @@ export function OwnWindowField({ value, onChange }: { value: string; onChange: (
   const [isWrong, setIsWrong] = useState(false)
 
   function commit() {
-    // A field that was only visited changes nothing: its text may be less exact than the value.
-    if (draft === shown(value)) return setIsWrong(false)
     const duration = durationOf(draft)
     setIsWrong(draft.trim() !== '' && !duration)
-    if (duration) onChange(duration)
+    // A field that was only visited changes nothing: its text may be less exact than the value.
+    if (duration && draft !== shown(value)) onChange(duration)
   }
 
   return (

@@ -1,4 +1,4 @@
-import { Box, NativeSelect, Stack, Title } from '@mantine/core'
+import { NativeSelect, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
@@ -35,11 +35,12 @@ export function StepTimesSection({
     queryFn: ({ signal }) =>
       taken(cairn.getJourneyStepTimes({ path: { journey_id }, query: { ...query, step }, signal })),
     refetchInterval: refreshChartsEveryMs,
-    placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
+    // Not the times of another step.
+    placeholderData: (before, earlier) =>
+      isOfSame(queryKey, earlier?.queryKey) && earlier?.queryKey.at(-2) === step ? before : undefined,
   })
   if (!chosen) return null
-  // Those of another step stay until these have loaded.
-  const shown = steps.find(({ step }) => step === times.data?.step)
+  const from = stepBefore(steps, step)
   return (
     <Stack component="section" gap="sm" aria-labelledby="times-heading">
       <Title order={2} size="h4" id="times-heading">
@@ -57,17 +58,13 @@ export function StepTimesSection({
       />
       <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
       {times.isPending && <Loading lines={5} />}
-      {times.data && shown && (
-        <Box aria-busy={times.isPlaceholderData}>
-          <TimesFigure times={times.data} from={stepBefore(steps, shown.step)} to={shown.name} />
-        </Box>
-      )}
+      {times.data && <TimesFigure times={times.data} from={from} to={chosen.name} />}
       {times.data?.groups && !times.isPlaceholderData && (
         <Suspense>
           <GroupTimes
             groups={times.data.groups}
             breakdown={query.breakdown ?? ''}
-            name={`Time from “${stepBefore(steps, step)}” to “${chosen.name}”`}
+            name={`Time from “${from}” to “${chosen.name}”`}
           />
         </Suspense>
       )}

@@ -204,7 +204,7 @@ function Replay({ webhook: { webhook_id }, onClose }: Omit<DialogProps, 'opened'
           type="datetime-local"
           label="Since"
           min="1900-01-02T00:00"
-          error={isTried && !from && fault}
+          error={isTried && !from && <span role="alert">{fault}</span>}
           value={typed}
           chosen={from}
           onChoose={(instant) => setTyped(instantText(instant))}

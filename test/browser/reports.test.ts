@@ -588,7 +588,7 @@ describe('A chart', () => {
     await inspectState(page, 'report-tables')
   })
 
-  it('of the times names the steps of its numbers while those of others load', async () => {
+  it('of the times shows no numbers of other steps while its own load', async () => {
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
     const page = await openReport()
     await page.route(/\/step-times\?.*step=3/, async (route) => {
@@ -601,53 +601,25 @@ describe('A chart', () => {
     const asked = page.waitForRequest(/\/step-times\?.*step=3/)
     await region.getByRole('combobox', { name: 'Steps' }).selectOption('Chose a plan → Paid')
     await asked
-    expect(await region.getByText(/^Time from “Chose a plan” to “Paid”/).count()).toBe(0)
-    await region
-      .locator('[aria-busy=true]')
-      .getByText(/^Time from “Signed up” to “Chose a plan”/)
-      .waitFor()
+    await first.waitFor({ state: 'detached' })
+    expect(await region.getByText(/^Time from /).count()).toBe(0)
     allow()
     await region.getByText(/^Time from “Chose a plan” to “Paid” of 1 customer:/).waitFor()
   })
 })
 
-describe('What cannot be copied, saved or loaded', () => {
+describe('What cannot be copied', () => {
   it('is reported', async () => {
-    const refusals: string[] = []
-    const page = await openAdministration({
-      cairn,
-      signedIn: owner.headers,
-      path: screenPath(workspace, `journeys/${workspace.journey_id}`),
-      refusals,
-    })
-    await stepTable(page).waitFor()
+    const page = await openReport()
     await page.evaluate(() => {
       navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
       document.execCommand = () => false
     })
     const region = page.getByRole('region', { name: 'Time between steps' })
-    const save = region.getByRole('button', { name: 'Save', exact: true })
-    await save.click()
+    await region.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Copy as text' }).click()
-    const notice = region.getByRole('alert')
-    await notice.getByText('Could not copy.').waitFor()
+    await page.getByRole('alert').getByText('Could not copy this.').waitFor()
     await inspectState(page, 'report-not-copied')
-    const saved = page.waitForEvent('download')
-    await save.click()
-    await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
-    await saved
-    await notice.waitFor({ state: 'hidden' })
-
-    await page.reload()
-    await stepTable(page).waitFor()
-    await page.waitForLoadState('networkidle')
-    refusals.push('net::ERR_FAILED GET /admin/assets/{file}')
-    await page.route(/\/assets\/(output|comparisons)-[^/]*\.js$/, (route) => route.abort('failed'))
-    await save.click()
-    await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
-    await notice.getByText('Could not save.').waitFor()
-    await page.getByRole('button', { name: 'Break down' }).click()
-    await page.getByRole('search').getByText('Could not load this.').waitFor()
   })
 })
 
@@ -782,20 +754,18 @@ describe('Numbers and times', () => {
     ])
   })
 
-  it('are relative in the days of the calendar, and in hours within a day', () => {
-    const wednesday = new Date(2026, 10, 25, 20, 0)
+  it('are relative in whole days, hours or minutes', () => {
+    const wednesday = Date.parse('2026-11-25T10:00:00Z')
     const texts = [
-      [new Date(2026, 10, 27, 0, 0), 'in 2 days'],
-      [new Date(2026, 10, 26, 23, 0), 'tomorrow'],
-      [new Date(2026, 10, 26, 19, 0), 'in 23 hours'],
-      [new Date(2026, 10, 25, 19, 59, 50), 'now'],
-      [new Date(2026, 10, 25, 19, 55), '5 minutes ago'],
-      [new Date(2026, 10, 24, 21, 0), '23 hours ago'],
-      [new Date(2026, 10, 24, 19, 0), 'yesterday'],
-      [new Date(2026, 10, 23, 23, 0), '2 days ago'],
-      [new Date(2026, 11, 25, 19, 59), 'in 30 days'],
+      // The day after tomorrow, and the day before yesterday.
+      ['2026-11-27T09:00:00Z', 'in 1 day'],
+      ['2026-11-23T11:00:00Z', '1 day ago'],
+      ['2026-11-27T10:00:00Z', 'in 2 days'],
+      ['2026-11-26T09:59:00Z', 'in 23 hours'],
+      ['2026-11-25T10:00:59Z', 'now'],
+      ['2026-11-25T09:55:00Z', '5 minutes ago'],
     ] as const
-    expect(texts.map(([at]) => relativeText(at, wednesday.getTime()))).toEqual(texts.map(([, text]) => text))
+    expect(texts.map(([at]) => relativeText(new Date(at), wednesday))).toEqual(texts.map(([, text]) => text))
   })
 
   it.each([

@@ -257,7 +257,7 @@ describe('a key', () => {
 
     await rowOf(page, key).getByText('Website').first().waitFor()
     const details = await openDetails(page, key)
-    for (const fact of ['https://app.example.com', 'No limit', 'in 30 days']) {
+    for (const fact of ['https://app.example.com', 'No limit', 'in 29 days']) {
       await details.getByText(fact).waitFor()
     }
     expect(await answerTo(key, 'https://elsewhere.example.com')).toBe(403)

@@ -70,9 +70,19 @@ it('the example for leaving a page keeps what every tab has left, until it was s
   report.mockRestore()
   expect(failing.tracker.track).toHaveBeenCalledTimes(3)
 
+  const status = vi.fn(() => 503)
+  const refused = open([], async () => ({ error: { status: status() } }))
+  await vi.waitUntil(() => status.mock.calls.length === 3, withPatience)
+  await Promise.all(refused.tracker.track.mock.results.map(({ value }) => value))
+  expect(Object.keys(storage)).toHaveLength(3)
+
   const { tracker } = open([])
   expect(tracker.track.mock.calls).toEqual(
     [1, 2, 3].map((number) => ['seen', { number }, { message_id: `${number}` }]),
   )
+  await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
+
+  open([event(4)]).leave()
+  open([], async () => ({ error: { status: 404 } }))
   await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
 })

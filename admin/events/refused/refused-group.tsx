@@ -119,11 +119,9 @@ function GroupDetails({
         <Stack gap={4}>
           {/* Under another filter, the preview of the one before would count other requests. */}
           <SendAgain key={JSON.stringify(groupFilter)} filter={{ ...groupFilter, received_to }} />
-          {(group.field !== null || siblings.length > 1) && (
-            <Text size="xs" c="dimmed">
-              Replays every request with this code and key, whatever its field.
-            </Text>
-          )}
+          <Text size="xs" c="dimmed">
+            Replays every request with this code and key, whatever its field.
+          </Text>
         </Stack>
       )}
       <div>

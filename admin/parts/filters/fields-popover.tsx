@@ -1,4 +1,4 @@
-import { Button, Popover, Text } from '@mantine/core'
+import { Button, Popover } from '@mantine/core'
 import { type ComponentType, useState } from 'react'
 
 /**
@@ -16,41 +16,26 @@ export function FieldsPopover<Props extends object>({
 }) {
   const [opened, setOpened] = useState(false)
   const [loaded, setLoaded] = useState<{ Fields: ComponentType<Props> }>()
-  const [hasFailed, setHasFailed] = useState(false)
-
   async function open() {
-    try {
-      setLoaded({ Fields: await load() })
-      setHasFailed(false)
-      setOpened(true)
-    } catch {
-      setHasFailed(true)
-    }
+    setLoaded({ Fields: await load() })
+    setOpened(true)
   }
-
   return (
-    <>
-      <Popover
-        position="bottom-start"
-        shadow="md"
-        withinPortal={false}
-        trapFocus
-        opened={opened}
-        onChange={setOpened}
-        width="min(24rem, 92vw)"
-      >
-        <Popover.Target>
-          <Button variant="default" size="xs" onClick={() => (opened ? setOpened(false) : void open())}>
-            {label}
-          </Button>
-        </Popover.Target>
-        <Popover.Dropdown aria-label={label}>{loaded && <loaded.Fields {...fields} />}</Popover.Dropdown>
-      </Popover>
-      {hasFailed && (
-        <Text size="sm" c="red" role="alert">
-          Could not load this. Try again, or reload the page.
-        </Text>
-      )}
-    </>
+    <Popover
+      position="bottom-start"
+      shadow="md"
+      withinPortal={false}
+      trapFocus
+      opened={opened}
+      onChange={setOpened}
+      width="min(24rem, 92vw)"
+    >
+      <Popover.Target>
+        <Button variant="default" size="xs" onClick={() => (opened ? setOpened(false) : void open())}>
+          {label}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={label}>{loaded && <loaded.Fields {...fields} />}</Popover.Dropdown>
+    </Popover>
   )
 }

@@ -77,24 +77,17 @@ const minute_ms = 60 * second_ms
 const hour_ms = 60 * minute_ms
 const day_ms = 24 * hour_ms
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const relative = new Intl.RelativeTimeFormat('en')
 
-/**
- * An instant relative to now, in the largest unit that fits: `5 minutes ago`, `yesterday`, `in 3 days`, `now`. From 24 hours on
- * in days of the calendar, in the viewer's time zone.
- */
+/** An instant relative to now, in the largest unit that fits, of which it counts whole ones: `5 minutes ago`, `in 1 day`, `now`. */
 export function relativeText(instant: Date, now_ms = Date.now()): string {
   const ms = instant.getTime() - now_ms
-  const days = dayNumber(instant) - dayNumber(new Date(now_ms))
-  // A day of 25 hours has instants that are 24 hours apart.
-  if (Math.abs(ms) >= day_ms && days !== 0) return relative.format(days, 'day')
   const [unit, length] =
-    Math.abs(ms) >= hour_ms ? (['hour', hour_ms] as const) : (['minute', minute_ms] as const)
+    Math.abs(ms) >= day_ms
+      ? (['day', day_ms] as const)
+      : Math.abs(ms) >= hour_ms
+        ? (['hour', hour_ms] as const)
+        : (['minute', minute_ms] as const)
   const count = Math.trunc(ms / length)
-  return count === 0 ? relative.format(0, 'second') : relative.format(count, unit)
-}
-
-/** Counts the days of the calendar. */
-function dayNumber(instant: Date): number {
-  return Date.UTC(instant.getFullYear(), instant.getMonth(), instant.getDate()) / day_ms
+  return count === 0 ? 'now' : relative.format(count, unit)
 }

@@ -1,5 +1,4 @@
-import { Button, Menu, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Button, Menu } from '@mantine/core'
 import type { Output, OutputForm } from './output.ts'
 
 /**
@@ -13,47 +12,31 @@ export function OutputMenu({
   output: () => Output | Promise<Output>
   hasImage?: boolean | undefined
 }) {
-  const [failed, setFailed] = useState<OutputForm>()
-
-  async function take(form: OutputForm) {
-    setFailed(undefined)
-    try {
-      // Loaded with the first use, after what is shown was read.
-      const [taken, { putOut }] = await Promise.all([output(), import('./output.ts')])
-      await putOut(form, taken)
-    } catch {
-      setFailed(form)
-    }
-  }
-
   const item = (form: OutputForm, label: string) => (
     <Menu.Item
       disabled={hasImage === false && (form === 'png' || form === 'svg')}
-      onClick={() => void take(form)}
+      // Loaded with the first use, after what is shown was read.
+      onClick={async () => {
+        const [taken, { putOut }] = await Promise.all([output(), import('./output.ts')])
+        await putOut(form, taken)
+      }}
     >
       {label}
     </Menu.Item>
   )
   return (
-    <>
-      {failed && (
-        <Text size="sm" c="red" role="alert">
-          {failed === 'text' ? 'Could not copy.' : 'Could not save.'} Try again, or reload the page.
-        </Text>
-      )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" size="compact-sm">
-            Save
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {item('csv', 'Table as CSV')}
-          {hasImage !== undefined && item('png', 'Chart as PNG')}
-          {hasImage !== undefined && item('svg', 'Chart as SVG')}
-          {item('text', 'Copy as text')}
-        </Menu.Dropdown>
-      </Menu>
-    </>
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" size="compact-sm">
+          Save
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {item('csv', 'Table as CSV')}
+        {hasImage !== undefined && item('png', 'Chart as PNG')}
+        {hasImage !== undefined && item('svg', 'Chart as SVG')}
+        {item('text', 'Copy as text')}
+      </Menu.Dropdown>
+    </Menu>
   )
 }

@@ -17,8 +17,16 @@ export type Output = {
   figure?: HTMLElement | null
 }
 
-/** Saves a file, or copies text. */
-export async function putOut(form: OutputForm, { name, sentence, table, figure }: Output): Promise<void> {
+/** Saves a file, or copies text; says so if that fails. */
+export async function putOut(form: OutputForm, output: Output): Promise<void> {
+  try {
+    await put(form, output)
+  } catch {
+    await notify(`Could not ${form === 'text' ? 'copy' : 'save'} this.`)
+  }
+}
+
+async function put(form: OutputForm, { name, sentence, table, figure }: Output): Promise<void> {
   switch (form) {
     case 'csv':
       // With a byte order mark, without which Excel takes UTF-8 for the code page of the system.
