@@ -3,6 +3,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,7 +18,7 @@ import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
-import { openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
+import { isDamage, openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
 import {
   DERIVED,
@@ -64,6 +65,8 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
   if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
   assertFolder(config.databaseUrl)
+  // No server starts on a file with two names, and no lock is taken on it.
+  removeSecondName(sqlitePath(config.databaseUrl))
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
@@ -93,7 +96,12 @@ async function replace(config: Config, file: string) {
     })
     syncFile(copy)
     const kept_in = keepReplaced(path, at_ms)
-    renameSync(copy, path)
+    try {
+      renameSync(copy, path)
+    } catch (error) {
+      removeSecondName(path)
+      throw error
+    }
     syncFile(dirname(path))
     return {
       store: path,
@@ -160,28 +168,48 @@ function keepReplaced(path: string, at_ms: number): string | null {
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: FOLDER_MODE })
   const kept = (suffix: string) => join(folder, basename(path) + suffix)
-  for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))
-  if (!isEmpty) foldLog(path)
+  try {
+    for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))
+    if (!isEmpty) {
+      foldLog(path)
+      linkOrCopy(path, kept(''))
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
   // SQLite would take a log left beside the restored file for its own and corrupt the file.
   for (const suffix of logs) rmSync(path + suffix, { force: true })
   // The standings are rebuilt from what is restored, and rejected requests start empty.
   for (const suffix of derived) renameSync(path + suffix, kept(suffix))
-  // Last, because no server starts on a file with two names.
-  if (!isEmpty) linkOrCopy(path, kept(''))
   return folder
 }
 
-/** Writes into the store what only its log holds. A damaged store is left as it is. */
+/** Writes into the store what only its log holds. A damaged store is left as it is: its log is kept. */
 function foldLog(path: string): void {
   try {
     const store = openWritable(path, { create: false })
     try {
-      store.pragma('wal_checkpoint(TRUNCATE)')
+      const isBusy = store.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) !== 0
+      if (isBusy) throw new Error('another program is reading the store; end it first')
     } finally {
       store.close()
     }
-  } catch {
-    // Its log is kept.
+  } catch (error) {
+    if (!isDamage(error)) throw error
+  }
+}
+
+/** Removes the second name of the store that a restore has left which ended before the restored file took its place. */
+function removeSecondName(path: string): void {
+  if (!existsSync(path)) return
+  const store = realpathSync(path)
+  const { ino, dev } = statSync(store)
+  for (const name of readdirSync(dirname(store))) {
+    if (!name.startsWith(`${basename(store)}.replaced-`)) continue
+    const kept = join(dirname(store), name, basename(store))
+    const stats = statSync(kept, { throwIfNoEntry: false })
+    if (stats?.ino === ino && stats.dev === dev) rmSync(kept)
   }
 }
 

@@ -269,6 +269,10 @@ describe('cairn restore', () => {
       const names = namesIn(path)
       expect([['in the log', 'in the log'], before]).toContainEqual(names)
       left.push(names.join())
+      const again = await spawnCairn(['restore', file], { environment: { DATABASE_URL: `sqlite:${path}` } })
+        .ended
+      expect(again).toMatchObject({ code: 0, stderr: '' })
+      expect(namesIn(path)).toEqual(before)
     }
     // It was killed before each change of a file, and what it left is the old store until all at once it is the new one.
     expect(left.length).toBeGreaterThan(4)
@@ -288,6 +292,25 @@ describe('cairn restore', () => {
       .client(workspace.secret_key)
       .createEvent({ body: { ...event, message_id: 'first' } })
     expect(resent.data?.duplicate).toBe(true)
+  })
+
+  it('changes nothing while another program reads the store, whose log it then cannot fold in', async () => {
+    const { cairn, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const path = pathOf(cairn)
+    const other = new Database(path)
+    other.exec("UPDATE people SET name = 'in the log'")
+    other.exec('BEGIN; SELECT count(*) FROM people')
+    other.prepare('SELECT count(*) FROM people').get()
+    const before = readdirSync(dirname(path)).toSorted()
+    expect(await command(cairn, 'restore', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/nothing was changed: .*another program is reading the store/),
+    })
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(before)
+    other.close()
+    expect(new Set(namesIn(path))).toEqual(new Set(['in the log']))
   })
 
   it('keeps a log whose store is lost away from what is restored', async () => {
