@@ -145,9 +145,12 @@ async function exportWorkspace(run: Run, folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const list of ['events', 'customers'] as const) {
     const path = join(folder, WORKSPACE_FILES[list])
-    if (!existsSync(path)) await exportList(run, list, path)
+    if (existsSync(path)) await assertOwn(run, path, 'Use a key of its workspace, or choose another folder.')
+    else await exportList(run, list, path)
   }
-  const removed = await writeJourneys(run.client, folder, run.signal)
+  const tell = () => run.io.stderr.write('checking the files for erased customers and removed journeys\n')
+  const slow = setTimeout(tell, PROGRESS_MS)
+  const removed = await writeJourneys(run.client, folder, run.signal).finally(() => clearTimeout(slow))
   if (removed.events + removed.customers > 0) {
     const what = `${countText(removed.events, 'event')} and ${countText(removed.customers, 'customer')}`
     run.io.stderr.write(
@@ -274,7 +277,7 @@ async function nextPart(client: Client, list: Exported, query: Query, { file, li
   }
 }
 
-/** Maximum attempts per part while its connection breaks, about six seconds in all. */
+/** Maximum attempts per part while its connection breaks or falls silent; the waits between them take about six seconds. */
 const BROKEN = 5
 
 async function partOf(client: Client, list: Exported, query: Query & { limit: number }, signal: AbortSignal) {

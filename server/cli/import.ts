@@ -45,7 +45,7 @@ Journeys, customers, enrolments and events are recreated. Each event keeps its o
 it was first received) and its message_id (if it had none, export: plus its old identifier). Identifiers, received_at and
 created_at are new. FOLDER.identifiers.ndjson maps the old identifiers of journeys and customers to the new ones:
 {"kind", "old", "new"}. Events of customers who were erased, or of journeys that were removed, while the folder was written
-are skipped and counted.
+are skipped and counted. Creating a journey is neither retried nor interrupted, because that could create it twice.
 
 The import is idempotent: you can stop it and run it again. An event without a message_id gets one derived from the contents
 of its line and the number of identical lines before it, so events that are already stored are recognized. This also works if

@@ -23,6 +23,9 @@ import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
+/** What is printed if the machine is so busy that an export takes seconds. */
+const PROGRESS = /^(?:\d+ \w+|waiting for the server: .+|checking the files .+)\n/gm
+
 /** Returns functions that run `cairn export` for a workspace, in a folder of their own. */
 async function newExport(cairn: Cairn, count: number) {
   const { workspace, event } = await customerInJourney(cairn)
@@ -46,10 +49,12 @@ async function newExport(cairn: Cairn, count: number) {
     folder,
     send,
     ids: await send(count),
-    export: (list: string, file: string, ...more: string[]) =>
-      runCairn(args(list, file, more), { environment }),
-    exportFrom: (baseUrl: string, file: string, ...more: string[]) =>
-      runCairn(args('events', file, more, baseUrl), { environment }),
+    export: async (list: string, file: string, ...more: string[]) => {
+      const { stderr, ...ended } = await runCairn(args(list, file, more), { environment })
+      return { ...ended, stderr: stderr.replace(PROGRESS, '') }
+    },
+    exportFrom: (baseUrl: string, list: string, file: string, ...more: string[]) =>
+      runCairn(args(list, file, more, baseUrl), { environment }),
     start: (file: string, baseUrl: string, ...more: string[]) =>
       spawnCairn(args('events', file, more, baseUrl), { environment }),
     lines: (file: string) => linesOf(join(folder, file)),
@@ -68,23 +73,29 @@ function linesOf(path: string): Record<string, unknown>[] {
 /**
  * A proxy that forwards a number of requests and then leaves all others unanswered.
  * @param isBroken whether the response to the request with this number is cut off in the middle
+ * @param ready what a request waits for before it is forwarded
  */
 async function startStalling(
   cairn: Cairn,
   passed: number,
-  isBroken: (request: number) => boolean = () => false,
+  {
+    isBroken = () => false,
+    ready = async () => {},
+  }: { isBroken?: (request: number) => boolean; ready?: () => Promise<unknown> } = {},
 ) {
   let requests = 0
   const server = createServer(async (req, res) => {
     requests += 1
     if (requests > passed) return
+    const request = requests
+    await ready()
     const key = String(req.headers['x-service-key'])
     const answer = await fetch(cairn.url + req.url, { headers: { 'x-service-key': key } })
     const { status, headers } = answer
-    const given = ['content-type', 'content-disposition'].map((name) => [name, headers.get(name) ?? ''])
-    res.writeHead(status, Object.fromEntries(given))
+    const given = ['content-type', 'content-disposition'].map((name) => [name, headers.get(name)])
+    res.writeHead(status, Object.fromEntries(given.filter(([, value]) => value !== null)))
     const text = await answer.text()
-    if (!isBroken(requests)) return void res.end(text)
+    if (!isBroken(request)) return void res.end(text)
     res.write(text.slice(0, Math.floor(Math.random() * text.length)), () => res.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -163,14 +174,37 @@ describe('cairn export', () => {
 
   it('requests again what a broken connection has cut off, wherever that was', async ({ cairn }) => {
     const own = await newExport(cairn, 1200)
-    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, (request) =>
-      [1, 3].includes(request),
-    )
-    const ended = await own.exportFrom(breaking.url, 'a.ndjson', '--lines-at-once', '600')
+    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+      isBroken: (request) => [1, 3].includes(request),
+    })
+    const ended = await own.exportFrom(breaking.url, 'events', 'a.ndjson', '--lines-at-once', '600')
     expect(ended).toMatchObject({ code: 0 })
     const lines = own.lines('a.ndjson')
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
+  })
+
+  it('requests again a page that a broken connection has cut off', async ({ cairn }) => {
+    const own = await newExport(cairn, 0)
+    const { customer_id } = own.event
+    await own.workspace.client.eraseCustomer({ path: { customer_id } })
+    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+      isBroken: (request) => request === 1,
+    })
+    expect(await own.exportFrom(breaking.url, 'erasures', 'e.ndjson')).toMatchObject({ code: 0 })
+    expect(own.lines('e.ndjson')).toMatchObject([{ customer_id }, { end: 1 }])
+  })
+
+  it('waits for an export whose first line takes longer than --give-up-after', async ({ cairn }) => {
+    const own = await newExport(cairn, 1)
+    // Said after five seconds.
+    const hasSaidSo = () => command.stderr().includes('waiting for the server: no response yet')
+    const slow = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+      ready: () => vi.waitUntil(hasSaidSo, withPatience),
+    })
+    const command = own.start('a.ndjson', slow.url, '--give-up-after', '1s')
+    expect(await command.ended).toMatchObject({ code: 0 })
+    expect(own.lines('a.ndjson')).toMatchObject([{ id: own.ids[0] }, { end: 1 }])
   })
 
   it('gives up on a server that stays unavailable, says that it waits, and how to resume', async ({
@@ -178,13 +212,13 @@ describe('cairn export', () => {
   }) => {
     const own = await newExport(cairn, 1)
     const stalling = await startStalling(cairn, 0)
-    const silent = await own.exportFrom(stalling.url, 'a.ndjson', '--give-up-after', '1s')
+    const silent = await own.exportFrom(stalling.url, 'erasures', 'e.ndjson', '--give-up-after', '1s')
     expect(silent.stderr).toMatch(
       /^cairn: http:\S+ was unavailable for 1 s: no response within 1 s\. Run the same command again/m,
     )
     expect(silent).toMatchObject({ code: 1, stdout: '' })
     const nothing = `http://127.0.0.1:${await freePort()}/v1`
-    const refused = await own.exportFrom(nothing, 'a.ndjson', '--give-up-after', '1s')
+    const refused = await own.exportFrom(nothing, 'events', 'a.ndjson', '--give-up-after', '1s')
     expect(refused.stderr).toMatch(
       /^waiting for the server: .*ECONNREFUSED.*\ncairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED/,
     )
@@ -218,6 +252,22 @@ describe('cairn export', () => {
     expect(await own.export('events', 'resumed')).toMatchObject({ code: 2, stderr: fromOther })
     const erased = ['--since', join(other.folder, 'events')]
     expect(await other.export('events', 'after', ...erased)).toMatchObject({ code: 0 })
+  })
+
+  it('does not complete the folder of another workspace', async ({ cairn }) => {
+    const [own, other] = [await newExport(cairn, 2), await newExport(cairn, 1)]
+    const path = join(other.folder, 'all', 'events.ndjson')
+    mkdirSync(join(own.folder, 'all'))
+    mkdirSync(join(other.folder, 'all'))
+    expect(await own.export('events', 'all/events.ndjson')).toMatchObject({ code: 0 })
+    const events = readFileSync(join(own.folder, 'all', 'events.ndjson'), 'utf8')
+    writeFileSync(path, events)
+    expect(await other.export('workspace', 'all')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^cairn: \S+ is from another workspace: /),
+    })
+    expect(readFileSync(path, 'utf8')).toBe(events)
+    expect(await own.export('workspace', 'all')).toMatchObject({ code: 0 })
   })
 
   it('does not continue from a file that is incomplete or has lost a line', async ({ cairn }) => {

@@ -196,7 +196,7 @@ describe('cairn import', () => {
     const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
     const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
     own.write([ownEvent(1)])
-    const { code, summary } = await own.import(own.file, '--give-up-after', '5s')
+    const { code, summary } = await own.import()
     expect([code, summary]).toMatchObject([0, { created: 1, refused: 0 }])
     expect(summary.held_seconds).toBeGreaterThan(5)
     expect(await storedNumbers(client)).toEqual([1])

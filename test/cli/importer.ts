@@ -12,7 +12,7 @@ import { withPatience } from '../fixtures/patience.ts'
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
 
 /** A line of progress. There are some if the machine is so busy that an import takes seconds. */
-const PROGRESS = /^(?:\d+ %, )?\d+ created, .+\n/gm
+const PROGRESS = /^(?:(?:\d+ %, )?\d+ created, .+|waiting for the server: .+)\n/gm
 
 /** Creates a workspace and a folder to import from. */
 export async function newImport(cairn: Cairn) {

@@ -181,8 +181,9 @@ export async function firstCustomerOf(path: string): Promise<string | undefined>
 /** A line of a list. All of them name a customer, except the last. */
 type Item = { customer_id?: string; journey_id?: string }
 
-async function* itemsOf(path: string): AsyncGenerator<{ bytes: Buffer; item: Item }> {
+async function* itemsOf(path: string, signal?: AbortSignal): AsyncGenerator<{ bytes: Buffer; item: Item }> {
   for await (const lines of readLines(createReadStream(path), () => {})) {
+    signal?.throwIfAborted()
     for (const { bytes = Buffer.alloc(0) } of lines) yield { bytes, item: JSON.parse(String(bytes)) }
   }
 }
@@ -191,22 +192,31 @@ async function* itemsOf(path: string): AsyncGenerator<{ bytes: Buffer; item: Ite
  * Removes lines from a complete file.
  * @returns how many
  */
-export async function removeLines(path: string, isRemoved: (item: Item) => boolean): Promise<number> {
+export async function removeLines(
+  path: string,
+  isRemoved: (item: Item) => boolean,
+  signal: AbortSignal,
+): Promise<number> {
   let removed = 0
-  for await (const { item } of itemsOf(path)) if (isRemoved(item)) removed += 1
+  for await (const { item } of itemsOf(path, signal)) if (isRemoved(item)) removed += 1
   // Mostly none; then the file stays as it is.
   if (removed === 0) return 0
   const partial = `${path}.partial`
   async function* keptLines() {
-    for await (const { bytes, item } of itemsOf(path)) {
+    for await (const { bytes, item } of itemsOf(path, signal)) {
       if (isRemoved(item)) continue
       const end = parsedEnd(String(bytes))
       yield end ? JSON.stringify({ ...end, end: end.end - removed }) : bytes
       yield '\n'
     }
   }
-  await pipeline(keptLines, createWriteStream(partial, { fd: createPrivateFile(partial), flush: true }))
-  renameSync(partial, path)
+  try {
+    await pipeline(keptLines, createWriteStream(partial, { fd: createPrivateFile(partial), flush: true }))
+    renameSync(partial, path)
+  } catch (error) {
+    rmSync(partial, { force: true })
+    throw error
+  }
   syncFile(dirname(path))
   return removed
 }

@@ -8,6 +8,9 @@ export const PATIENCE = '2m'
 /** A server that sends nothing for this long is unavailable: the longest reply takes some seconds to begin. */
 const SILENCE_MS = 60_000
 
+/** The same for an export. With a filter that matches little, the server may scan for minutes before the next line. */
+const EXPORT_SILENCE_MS = 300_000
+
 /** When to say that the server is awaited. */
 const SLOW_MS = 5_000
 
@@ -29,13 +32,17 @@ export type PatienceOptions = {
 }
 
 /**
- * Returns a `fetch` that repeats a request while the server is unavailable or silent, with exponential backoff, and
- * whose response fails if the server falls silent in it. Only for requests that are safe to repeat.
+ * Returns a `fetch` that repeats a request while the server is unavailable or silent, or its response breaks off, with
+ * exponential backoff. The response of an export is a stream that fails if the server falls silent in it. Only for
+ * requests that are safe to repeat.
  * @throws {CommandFailure} if the server was unavailable for too long
  */
 export function patientFetch({ patience_ms, signal, advice, output }: PatienceOptions) {
   return async (request: Request): Promise<Response> => {
-    let since_ms = Date.now()
+    const began_ms = Date.now()
+    const isExport = EXPORTS.test(new URL(request.url).pathname)
+    /** Since when the server is unavailable. The silence of an export may have been work. */
+    let since_ms: number | undefined
     let isTold = false
     const tell = (reason: string) => {
       if (!isTold) output.write(`waiting for the server: ${reason}\n`)
@@ -47,8 +54,14 @@ export function patientFetch({ patience_ms, signal, advice, output }: PatienceOp
       let retryAfter: string | null = null
       const slow = setTimeout(tell, SLOW_MS, 'no response yet')
       try {
-        const response = await fetchUnlessSilent(request.clone(), signal, silence_ms(patience_ms))
-        if (!UNAVAILABLE.has(response.status)) return response
+        const response = await fetchUnlessSilent(request.clone(), {
+          stop: signal,
+          limit_ms: isExport ? EXPORT_SILENCE_MS : silence_ms(patience_ms),
+        })
+        if (!UNAVAILABLE.has(response.status)) {
+          if (isExport || !response.body) return response
+          return new Response(await response.arrayBuffer(), response)
+        }
         // A rate limit is not an outage.
         if (response.status === 429) since_ms = Date.now()
         reason = `status ${response.status}`
@@ -60,6 +73,7 @@ export function patientFetch({ patience_ms, signal, advice, output }: PatienceOp
       } finally {
         clearTimeout(slow)
       }
+      since_ms ??= isExport ? Date.now() : began_ms
       const left_ms = since_ms + patience_ms - Date.now()
       if (left_ms <= 0) throw unavailable(new URL(request.url).origin, { patience_ms, reason, advice })
       tell(reason)
@@ -68,14 +82,19 @@ export function patientFetch({ patience_ms, signal, advice, output }: PatienceOp
   }
 }
 
-async function fetchUnlessSilent(request: Request, stop: AbortSignal, limit_ms: number): Promise<Response> {
+/** The paths of exportEvents and exportCustomers. */
+const EXPORTS = /\/(?:events|customers)\/export$/
+
+async function fetchUnlessSilent(
+  request: Request,
+  { stop, limit_ms }: { stop: AbortSignal; limit_ms: number },
+): Promise<Response> {
   const silent = new AbortController()
   const timer = setTimeout(() => silent.abort(noResponse(limit_ms)), limit_ms).unref()
   const response = await fetch(request, { signal: AbortSignal.any([stop, silent.signal]) }).finally(() =>
     timer.refresh(),
   )
-  // An error page is short; only a success is read for as long as it takes.
-  if (!response.ok || !response.body) return response
+  if (!response.body) return response
   const heard = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       timer.refresh()

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, Schemas } from '../../../client/index.ts'
+import type { Client, OperationResult, Problem, Schemas } from '../../../client/index.ts'
 import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
 import { allItems, dataOf } from '../replies.ts'
 import { begunAt, erasedCustomers } from './erased-customers.ts'
@@ -47,8 +47,8 @@ export async function writeJourneys(
   const isRemoved = ({ customer_id = '', journey_id }: { customer_id?: string; journey_id?: string }) =>
     erased.has(customer_id) || (journey_id !== undefined && !known.has(journey_id))
   const removed = {
-    events: await removeLines(join(folder, WORKSPACE_FILES.events), isRemoved),
-    customers: await removeLines(join(folder, WORKSPACE_FILES.customers), isRemoved),
+    events: await removeLines(join(folder, WORKSPACE_FILES.events), isRemoved, signal),
+    customers: await removeLines(join(folder, WORKSPACE_FILES.customers), isRemoved, signal),
   }
   // In order of creation.
   const kept = enrolments.filter((enrolment) => !isRemoved(enrolment))
@@ -67,24 +67,33 @@ async function enrolmentsIn(
   signal: AbortSignal,
 ): Promise<Enrolment[] | undefined> {
   const path = { journey_id }
+  let isRemoved = false
+  const noted = <Answer extends { error?: Problem | undefined }>(answer: Answer): Answer => {
+    isRemoved ||= answer.error?.code === 'journey_not_found'
+    return answer
+  }
   try {
-    await untilCounted(client, journey_id, signal)
-    const customers = await allItems((query) => client.listJourneyCustomers({ path, query, signal }))
+    await untilCounted(async () => noted(await client.getJourneyReport({ path, signal })), signal)
+    const customers = await allItems(async (query) =>
+      noted(await client.listJourneyCustomers({ path, query, signal })),
+    )
     return customers.map(({ customer_id, client_customer_id, customer_type, customer_name }) => {
       return { journey_id, customer_id, client_customer_id, customer_type, customer_name }
     })
   } catch (error) {
-    const { error: missing } = await client.getJourney({ path, signal })
-    if (missing?.code === 'journey_not_found') return undefined
+    if (isRemoved) return undefined
     throw error
   }
 }
 
 /** Waits until every customer initialized so far is in the journey's lists. */
-async function untilCounted(client: Client, journey_id: string, signal: AbortSignal): Promise<void> {
+async function untilCounted(
+  report: () => Promise<OperationResult<'getJourneyReport'>>,
+  signal: AbortSignal,
+): Promise<void> {
   let begun_ms: number | undefined
   for (;;) {
-    const answer = await client.getJourneyReport({ path: { journey_id }, signal })
+    const answer = await report()
     const { as_of } = dataOf(answer)
     // By the server's clock.
     begun_ms ??= begunAt(answer.response)

@@ -71,6 +71,9 @@ export class Pace {
       }
     } else if (response.ok) {
       this.#allowance = undefined
+    } else if (response.status === 413 && this.#allowance) {
+      // From a proxy; the server has not counted them.
+      this.#allowance.left += events
     }
     if (response.status === 429) {
       // Others use this key too. What they leave can only be found by trying again.
