@@ -89,7 +89,7 @@ export async function startServer({
     onDisk: (disk) => logDisk(log, disk),
     refusalLimits: config.refusals,
     erasuresFile: config.erasuresFile,
-    onRefusalsFailure: (error) => log.warn({ err: error }, 'could not save rejected requests'),
+    onRefusalsFailure: (error) => log.warn({ err: error }, 'could not save or delete rejected requests'),
     onRemovalFailure: (error) => log.warn({ err: error }, 'could not delete removed data; retrying'),
   })
   const sender = new RequestSender({ allow: config.webhookAllow, ...(resolve && { resolve }) })

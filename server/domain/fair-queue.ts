@@ -67,10 +67,12 @@ export class FairQueue<Item extends { owner: Owner }> {
   }
 
   /**
-   * Makes space for one more item of an owner, if its workspace would then still have fewer waiting than another.
+   * Makes space for one more item of an owner whose caller has not reached its limit, if its workspace would then still have
+   * fewer waiting than another.
    * @returns the removed item, the last one of the caller with the most waiting; undefined if there is none
    */
-  crowdOut({ workspaceId }: Owner): Item | undefined {
+  crowdOut({ workspaceId, caller }: Owner): Item | undefined {
+    if ((this.#waiting.get(workspaceId)?.get(caller)?.size ?? 0) >= this.#limits.perCaller) return undefined
     const sizeOf = (callers: Map<string, Set<Item>>) =>
       [...callers.values()].reduce((sum, own) => sum + own.size, 0)
     const [most] = [...this.#waiting.values()].sort((a, b) => sizeOf(b) - sizeOf(a))

@@ -62,7 +62,6 @@ export function refuseMalformed(
     const res = begunOn(socket)
     // The parser reports an error for all further data too.
     if (!refused.has(socket)) refuseSocket(socket, res, code)
-    refused.add(socket)
     // Nor does the parser report that the client has ended its side.
     if (socket.readableEnded && res?.headersSent !== false) socket.destroySoon()
   })
@@ -78,6 +77,9 @@ export function refuseMalformed(
   /** @param reason Node's error code */
   function refuseSocket(socket: Socket, res: ServerResponse | undefined, reason: string) {
     const problem = new Problem(CODES[reason] ?? 'malformed_request', { headers: HEADERS })
+    // Only the body is late, of a request that is being answered: whatever follows it may still be refused.
+    if (reason === 'ERR_HTTP_REQUEST_TIMEOUT' && res?.headersSent && !res.req.complete) return
+    refused.add(socket)
     // A client that has disconnected gets no response, and one that has sent nothing asked for none.
     if (!socket.writable || reason === 'ECONNRESET' || socket.bytesRead === 0) socket.destroy()
     else if (!res || res.req.complete) refuseNext(socket, problem, { reason })

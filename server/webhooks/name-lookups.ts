@@ -14,8 +14,8 @@ const WAITING = { perCaller: 1_000, inAll: 100_000 }
 type Waiting = { owner: { workspaceId: string; caller: string }; begin: () => void }
 
 /**
- * Looks up names, a few at a time, of which one per workspace: names that resolve slowly delay only the webhooks of their own
- * workspace.
+ * Looks up names, two at a time, of which one per workspace: names of one workspace that resolve slowly delay only its own
+ * webhooks. A look-up that has begun cannot be ended.
  */
 export class NameLookups {
   readonly #resolve: Resolve

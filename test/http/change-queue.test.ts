@@ -3,7 +3,6 @@
 import { expect, it } from 'vitest'
 import { ChangeQueue } from '../../server/http/rates/change-queue.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
-import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { connectTo, holdWrites } from '../fixtures/store.ts'
 
@@ -66,23 +65,37 @@ it('a hundred wait per caller, and the last of whoever has the most makes room f
   expect(ended).toHaveLength(1_002)
 })
 
-it('a key that changes much at once delays the change of another workspace by one of its own', async () => {
+it('a caller at its limit takes nobody else’s place', async () => {
+  const { queue, add, open, ended } = busyQueue()
+  const all = ['1', '2'].flatMap((caller) => Array.from({ length: 80 }, () => add('b', caller)))
+  all.push(...Array.from({ length: 101 }, () => add('a')))
+  await expect.poll(() => ended).toEqual(['a key refused'])
+  expect(queue.waiting).toBe(260)
+  await open()
+  await Promise.all(all)
+  expect(ended.filter((label) => label.endsWith('refused'))).toHaveLength(1)
+})
+
+it('a key that changes more at once than may wait is refused at once', async () => {
   const cairn = await startCairnForTest()
-  const [greedy, modest] = [await cairn.workspace(), await cairn.workspace()]
-  const answered: string[] = []
-  const rename = async ({ client, journey_id }: typeof greedy, name: string) => {
-    const { response } = await client.updateJourney({ path: { journey_id }, body: { name } })
-    answered.push(`${name} ${response.status}`)
+  const { secret_key, journey_id } = await cairn.workspace()
+  const codes: string[] = []
+  const rename = async () => {
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    const answer = await cairn.fetch(`/journeys/${journey_id}`, {
+      method: 'PATCH',
+      headers,
+      body: '{"name":"New"}',
+    })
+    codes.push(answer.ok ? 'changed' : (await answer.json()).code)
   }
-  const waiting = async () => sumOf(await scrape(cairn), 'cairn_waiting_transactions')
   const release = await holdWrites(await connectTo(cairn.databaseUrl))
-  const changes = Array.from({ length: 12 }, () => rename(greedy, 'greedy'))
-  await expect.poll(waiting, withPatience).toBeGreaterThanOrEqual(11)
-  const before = await waiting()
-  changes.push(rename(modest, 'modest'))
-  await expect.poll(waiting, withPatience).toBeGreaterThan(before)
+  const changes = Array.from({ length: 150 }, rename)
+  // One of them has its turn, and a hundred wait.
+  const overloaded = () => codes.filter((code) => code === 'overloaded').length
+  await expect.poll(overloaded, withPatience).toBeGreaterThanOrEqual(49)
   await release()
   await Promise.all(changes)
-  expect(answered).toHaveLength(13)
-  expect(answered.slice(0, 4)).toContain('modest 200')
+  await rename()
+  expect(codes.at(-1)).toBe('changed')
 })

@@ -9,18 +9,24 @@ import { openConnection } from '../fixtures/requests.ts'
 
 const MIB = 1024 * 1024
 
-/** A server whose responses are sent by the test, and a connection with two pipelined requests that it reads. */
-async function twoRequests() {
+/**
+ * A server whose responses are sent by the test, and a connection with two pipelined requests that it reads.
+ * @param rest sent after them
+ */
+async function twoRequests(rest = '') {
   const answers = new UnreadAnswers()
   const responses: ServerResponse[] = []
   const server = createServer((_req, res) => responses.push(res))
+  // Without a listener, Node would close the connection.
+  const connected = vi.fn((_req, socket) => socket.on('error', () => {}))
+  server.on('connect', connected)
   server.listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   const connection = await openConnection({ url: `http://127.0.0.1:${port}` })
-  connection.socket.write('POST / HTTP/1.1\r\nhost: cairn\r\n\r\n'.repeat(2))
+  connection.socket.write('POST / HTTP/1.1\r\nhost: cairn\r\n\r\n'.repeat(2) + rest)
   await vi.waitUntil(() => responses.length === 2, withPatience)
   const [first, second] = responses
   if (!first || !second) throw new Error('two requests have arrived')
@@ -31,6 +37,8 @@ async function twoRequests() {
     ...connection,
     first,
     second,
+    answers,
+    connected,
     send(res: ServerResponse, body: string | Buffer) {
       res.end(body)
       answers.watch(res, { owner: 'key', onCut: () => {} })
@@ -68,4 +76,17 @@ it('a response that its client does not take is cut a second after the earlier o
   await once(first, 'finish')
   press(61_100)
   expect(second.req.socket.destroyed).toBe(true)
+})
+
+it('a response behind another gives its memory back when its connection ends, also after a CONNECT', async () => {
+  const { first, second, answers, connected, send, socket } = await twoRequests(
+    'CONNECT cairn:80 HTTP/1.1\r\n\r\n',
+  )
+  await vi.waitUntil(() => connected.mock.calls.length === 1, withPatience)
+  send(second, Buffer.alloc(30 * MIB))
+  expect(answers.makeRoom('another key', 25 * MIB)).toBe(false)
+  const closed = new Promise((resolve) => first.req.socket.once('close', resolve))
+  socket.resetAndDestroy()
+  await closed
+  expect(answers.makeRoom('another key', 25 * MIB)).toBe(true)
 })

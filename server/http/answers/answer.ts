@@ -151,7 +151,10 @@ export function answer(
   answers.watch(res, { owner: ownerOf(res), onCut })
 }
 
-/** Ends a response. The client sees all of it at once, even if it is still sending. */
+/**
+ * Ends a response. The client sees the body at once, even if it is still sending; the end of a chunked one once its own rest
+ * has been read.
+ */
 export function end(res: Response, body: string | Uint8Array = '') {
   if (res.req.complete || res.req.destroyed) return res.end(body)
   res.flushHeaders()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { MemoryBudget } from '../memory-budget.ts'
+import { MemoryBudget, type Reservation } from '../memory-budget.ts'
 
 /** Maximum bytes of all responses that are written but not yet taken by their clients. */
 const ANSWERS_BYTES = 64 * 1024 * 1024
@@ -21,6 +21,8 @@ export class UnreadAnswers {
   readonly #budget = new MemoryBudget(ANSWERS_BYTES)
   /** The last response of each connection, for pipelined requests. */
   readonly #last = new WeakMap<Socket, ServerResponse>()
+  /** The memory of responses behind those to earlier requests of their connection. */
+  readonly #behind = new WeakMap<Socket, Set<Reservation>>()
 
   /** Whether a response of this size may be written; if necessary it evicts responses of slow clients. */
   makeRoom(owner: string, bytes: number): boolean {
@@ -63,12 +65,28 @@ export class UnreadAnswers {
       reservation.lose()
       return undefined
     }
-    if (!res.socket) {
-      // Behind the response to an earlier request: it does not wait for the client until it is sent.
-      reservation.settle()
-      res.once('socket', () => reservation.wait())
-    }
+    if (!res.socket) this.#behindOthers(res, reservation)
     return reservation
+  }
+
+  /** The response is behind that to an earlier request: it does not wait for the client until it is sent. */
+  #behindOthers(res: ServerResponse, reservation: Reservation) {
+    const { socket } = res.req
+    const behind = this.#behind.get(socket) ?? new Set<Reservation>()
+    if (!this.#behind.has(socket)) {
+      this.#behind.set(socket, behind)
+      // After a CONNECT on the connection, Node no longer closes its responses with it.
+      socket.once('close', () => {
+        for (const each of behind) each.leave()
+      })
+    }
+    behind.add(reservation)
+    reservation.settle()
+    res.once('close', () => behind.delete(reservation))
+    res.once('socket', () => {
+      behind.delete(reservation)
+      reservation.wait()
+    })
   }
 
   /**

@@ -4,10 +4,10 @@ import { Unavailable } from '../../storage/unavailable.ts'
 /** Maximum waiting per caller, as many as commit before the deadline at 50 ms each, and in total. */
 const WAITING = { perCaller: 100, inAll: 1_000 }
 
-/** Maximum wait for a turn: after that the caller has lost patience. */
-const DEADLINE_MS = 5_000
+/** Maximum wait for a turn, longer than the store waits for a lock: after that the caller has lost patience. */
+const DEADLINE_MS = 10_000
 
-type Waiting = { owner: Owner; begin: () => void; refuse: () => void }
+type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
 
 /**
  * Fair queue of the transactions of requests, of which one runs at a time: by workspace and, within each, by caller. A key that
@@ -24,13 +24,18 @@ export class ChangeQueue {
 
   /**
    * Runs a transaction when it is its turn.
-   * @throws {Unavailable} `overloaded` if too many are waiting, or its turn does not come in time
+   * @throws {Unavailable} `overloaded` if too many are waiting, or its turn does not come in time; the reason of an outage that
+   *   ended the one before
    */
   async run<Result>(owner: Owner, transaction: () => Promise<Result>): Promise<Result> {
     if (this.#isBusy) await this.#turn(owner)
     this.#isBusy = true
     try {
       return await transaction()
+    } catch (error) {
+      // The others would meet the same outage, each after a wait of its own.
+      if (error instanceof Unavailable && error.reason !== 'overloaded') this.#refuseWaiting(error)
+      throw error
     } finally {
       this.#passOn()
     }
@@ -44,19 +49,24 @@ export class ChangeQueue {
           clearTimeout(deadline)
           resolve()
         },
-        refuse: () => {
+        refuse: (error) => {
           clearTimeout(deadline)
           this.#waiting.delete(waiting)
-          reject(new Unavailable('overloaded'))
+          reject(error)
         },
       }
-      const deadline = setTimeout(waiting.refuse, DEADLINE_MS)
+      const overloaded = new Unavailable('overloaded')
+      const deadline = setTimeout(waiting.refuse, DEADLINE_MS, overloaded)
       if (this.#waiting.add(waiting)) return
       // One with less waiting than another workspace takes the place of its last.
       const crowdedOut = this.#waiting.crowdOut(owner)
-      crowdedOut?.refuse()
-      if (!crowdedOut || !this.#waiting.add(waiting)) waiting.refuse()
+      crowdedOut?.refuse(overloaded)
+      if (!crowdedOut || !this.#waiting.add(waiting)) waiting.refuse(overloaded)
     })
+  }
+
+  #refuseWaiting(error: Unavailable) {
+    for (const { refuse } of this.#waiting.items()) refuse(error)
   }
 
   /** The queue stays busy until the next one has begun, so that none that has just come goes before it. */

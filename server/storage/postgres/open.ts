@@ -50,7 +50,7 @@ const POOLS = {
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000, prepares: true },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
-  /** One group after the other; the retention that runs with it may remove a day's. */
+  /** One group, or one step of what has expired, after the other. */
   refusals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   removals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   /** Polls for changes by others and for writability, independently of everything else. */

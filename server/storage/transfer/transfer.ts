@@ -78,7 +78,7 @@ async function begun(source: TransferableStore, target: TransferableStore): Prom
   return { source: identity, table: TABLES[0], place: undefined, digests: {} }
 }
 
-/** The tables that grow with what is sent. Of these, counts tell whether the store has changed. */
+/** The tables that grow with what is sent. Of these only the counts are compared, which do not tell that a customer was renamed. */
 const LARGE: ReadonlySet<TableName> = new Set(['customers', 'customer_words'])
 
 /**

@@ -46,8 +46,10 @@ it('a damaged file of refusals is replaced, and blocks nobody', async () => {
   const { databaseUrl } = first
   const failures: Error[] = []
   const store = await openStoreForTest({ databaseUrl, onRefusalsFailure: (error) => failures.push(error) })
-  await expect(listed(store)).rejects.toThrow()
+  const met: unknown[] = []
+  await listed(store).catch((error) => met.push(error))
   offer(store, '"after"')
   expect(await listed(store)).toEqual(['"after"'])
-  expect(failures).toEqual([])
+  // Either by that list, or by the deletion of what has expired.
+  expect([...met, ...failures]).toHaveLength(1)
 })
