@@ -1,7 +1,7 @@
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 
-/** Maximum waiting per caller, as many as commit before the deadline at 50 ms each, and in total. */
+/** Maximum waiting per caller, as many as commit before the deadline at 100 ms each, and in total. */
 const WAITING = { perCaller: 100, inAll: 1_000 }
 
 /** Maximum wait for a turn, longer than the store waits for a lock: after that the caller has lost patience. */
