@@ -5,6 +5,8 @@ import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
+import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { isDistributed } from '../fixtures/engine.ts'
@@ -148,6 +150,53 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     expect(await initialize(store, subject, 'user-2')).toEqual({ ...made, created: false })
     const rows = await runSql(url, "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'")
     expect(rows).toEqual([{ customer_id: idOf(made) }])
+  })
+
+  it('does not bring back a customer that was erased in the meantime', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const second = await openStoreForTest({ databaseUrl: url })
+    const cut = proxy.cutAt(CUSTOMERS, 'after')
+    const outcome = initialize(store, subject, 'user-2')
+    await cut
+    proxy.freeze()
+    const customers = "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'"
+    const [made] = await runSql(url, customers)
+    await beginErasure(second, { ...subject, customer_id: String(made?.customer_id) })
+    proxy.thaw()
+    expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
+    expect(await runSql(url, customers)).toEqual([])
+
+    // One that may return gets another identifier.
+    const again = proxy.cutAt(CUSTOMERS, 'after')
+    const returned = initialize(store, subject, 'user-3')
+    await again
+    proxy.freeze()
+    const [first] = await runSql(url, customers.replace('user-2', 'user-3'))
+    const customer = { workspace_id, customer_id: String(first?.customer_id), may_return: true }
+    await second.db.transaction().execute(async (db) => {
+      await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
+    })
+    proxy.thaw()
+    expect(await returned).toMatchObject({ status: 'stored', created: true })
+    expect(idOf(await returned)).not.toBe(customer.customer_id)
+  })
+
+  it('is an outage if what finds out the outcome is refused, and nothing is stored again', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const cut = proxy.cutAt(EVENTS, 'after')
+    const outcomes = [insert(store, subject), insert(store, subject)]
+    const refused = outcomes.map((outcome) =>
+      expect(outcome).rejects.toMatchObject({ reason: 'storage_unavailable' }),
+    )
+    await cut
+    proxy.freeze()
+    await runSql(url, 'ALTER TABLE event_following RENAME TO elsewhere')
+    proxy.thaw()
+    await Promise.all(refused)
+    expect(await storedEvents(url)).toBe(2)
   })
 
   it('allows a resend only when the first outcome is known', async () => {

@@ -1,6 +1,8 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
 import { initialize } from '../fixtures/customer.ts'
@@ -93,6 +95,24 @@ describe('behind a pooler, which returns any session', () => {
       expect(refused.stderr).toContain(`${name} is '`)
       expect(refused.stderr).toMatch(new RegExp(`ALTER ROLE \\S+ SET ${name} = '${value}'`))
     }
+  })
+
+  it('each transaction gets the time limits that the pooler ignores', async () => {
+    const { url } = await startProxy(await newDatabase(), { isPooler: true })
+    const connection = await Connection.open(new Servers(readAddress(url)), { statement_ms: 4_000 })
+    onTestFinished(() => connection.close())
+    await connection.run('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
+    const limits = async () => {
+      const names = ['statement_timeout', 'idle_in_transaction_session_timeout']
+      const { rows } = await connection.run(
+        `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`,
+      )
+      return rows
+    }
+    await connection.begin()
+    expect(await limits()).toEqual([{ statement_timeout: '4s', idle_in_transaction_session_timeout: '10s' }])
+    await connection.run('COMMIT')
+    expect(await limits()).toEqual([{ statement_timeout: '0', idle_in_transaction_session_timeout: '0' }])
   })
 
   it('others are used as they are', async () => {

@@ -1,17 +1,19 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { type PostgresServer, postgresUrl } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
-import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
+import { insert, newSubject, openStoreForTest, type Subject } from '../fixtures/store.ts'
 import { within } from '../fixtures/within.ts'
 import { ownServer } from './own-server.ts'
 import { senders } from './senders.ts'
@@ -170,3 +172,39 @@ async function takeConnections(databaseUrl: string, { cutOff }: { cutOff: boolea
 }
 
 const OF_CAIRN = "FROM pg_stat_activity WHERE application_name = 'cairn'"
+
+describe('a workspace whose writes wait for too long', () => {
+  it('gets 503, and what waits of the others is stored', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const [blocked, other] = [await newSubject(store), await newSubject(store)]
+    const holding = async (subject: Subject, message_id: string) => {
+      const session = new Client({ connectionString: databaseUrl })
+      await session.connect()
+      onTestFinished(() => session.end())
+      await session.query('BEGIN')
+      const message = [uuidOf(subject.workspace_id), message_id, randomUUID()]
+      await session.query('INSERT INTO event_messages VALUES ($1, $2, $3)', message)
+      return session
+    }
+    const ids = [randomUUID(), randomUUID()] as const
+    await holding(blocked, ids[0])
+    const second = await holding(other, ids[1])
+    const overdue = expect(insert(store, blocked, { message_id: ids[0] })).rejects.toMatchObject({
+      reason: 'overloaded',
+    })
+    // So that it is the first one whose time is over.
+    const waits = `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database()
+      AND wait_event_type = 'Lock' AND now() - query_start > interval '2 seconds'`
+    await vi.waitUntil(async () => (await runSql(databaseUrl, waits)).length > 0, withPatience)
+    expect(await insert(store, other)).toMatchObject({ status: 'created' })
+    const delayed = insert(store, other, { message_id: ids[1] })
+    const two = waits.replace(/AND now.*/, '')
+    await vi.waitUntil(async () => (await runSql(databaseUrl, two)).length === 2, withPatience)
+    // Waits in the queue.
+    const queued = insert(store, other)
+    await overdue
+    await second.query('ROLLBACK')
+    expect([await delayed, await queued]).toMatchObject([{ status: 'created' }, { status: 'created' }])
+  })
+})

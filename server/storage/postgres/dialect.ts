@@ -96,8 +96,11 @@ const TRANSACTION_LOCK = 0x636169726e
  */
 export const ONE_SHARD_AT_A_TIME = "set_config('citus.multi_shard_modify_mode', 'sequential', true)"
 
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SELECT ${DURABLE}, ${ONE_SHARD_AT_A_TIME}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`
+/** Read-write unless the server or the database is read-only, and then the first write is refused as such. */
+const TRANSACTION = {
+  mode: 'ISOLATION LEVEL READ COMMITTED',
+  first: `SELECT ${DURABLE}, ${ONE_SHARD_AT_A_TIME}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`,
+}
 
 class PoolDriver implements Driver {
   readonly #options: PoolDialectOptions
@@ -152,7 +155,7 @@ class PoolConnection implements DatabaseConnection {
       const connection = await transactions.pool.acquire()
       this.#connection = connection
       // Kysely does not roll back what has not started, and a connection in a failed transaction is useless.
-      await connection.run(BEGIN).catch((error) => {
+      await connection.begin(TRANSACTION).catch((error) => {
         connection.close()
         throw error
       })

@@ -23,7 +23,7 @@ export class PostgresGuessCounts implements GuessCounts {
     const counted = [names.map(({ by }) => by), names.map(({ digest }) => digest)]
     try {
       return await this.#pool.use(async (connection) => {
-        await connection.run('BEGIN')
+        await connection.begin()
         try {
           await connection.run(WAIT, counted)
           const { rows: counts } = await connection.run<GuessCount>(LOCK, [...counted, now_ms])

@@ -89,7 +89,7 @@ export async function enqueueOnce<Result>(
   return await untilKnown(pool, async (connection, mayBeDone) => {
     if (!mayBeDone) return await run(connection, false)
     // If this connection is lost too, it must not block the next attempt until that gives up.
-    await connection.run(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
+    await connection.begin({ first: `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}` })
     try {
       // While this transaction locks the workspace's row, nothing is dequeued.
       await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])

@@ -71,6 +71,7 @@ export class Connection {
   readonly #statement_ms: number
   #prepares: boolean
   #preparedRuns = 0
+  #hasPooler = false
   #isLost = false
   /** Whether the connection survived the last statement. */
   #answered = Promise.withResolvers<boolean>()
@@ -136,6 +137,21 @@ export class Connection {
     } finally {
       clearTimeout(patience)
     }
+  }
+
+  /**
+   * Begins a transaction. Behind a pooler it gets the time limits that the connection has otherwise: if this process dies or
+   * hangs unnoticed, its locks must not stay.
+   * @param options.mode of the transaction, in SQL
+   * @param options.first the first statements, in SQL
+   */
+  async begin({ mode = '', first = '' }: { mode?: string; first?: string } = {}): Promise<void> {
+    await this.run(`BEGIN ${mode}; ${this.#hasPooler ? this.#limits() : ''} ${first}`)
+  }
+
+  #limits(): string {
+    return `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
+      SET LOCAL statement_timeout = ${this.#statement_ms};`
   }
 
   /** After a refused statement, all further ones in the transaction are refused too; only the first error says why. */
@@ -218,14 +234,14 @@ export class Connection {
     const [server] = rows
     if (!server) throw new Error('it does not respond')
     // A pooler reports its own process as the one to cancel.
-    const hasPooler = server.process !== backendOf(this.#client).processID
-    if (hasPooler) this.#prepares = false
+    this.#hasPooler = server.process !== backendOf(this.#client).processID
+    if (this.#hasPooler) this.#prepares = false
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
     if (this.#servers.address.needsPrimary && server.standby) throw new Error('it is a standby')
     // Behind a pooler the next statement may be in another session.
-    if (hasPooler) assertUsable(server.settings, server.role)
+    if (this.#hasPooler) assertUsable(server.settings, server.role)
     else for (const statement of settingStatements(server.settings)) await this.run(statement)
   }
 }
@@ -304,7 +320,7 @@ function poolerAdvice(parameter: string): string {
     : `${found} when connecting; take \`options\` out of DATABASE_URL and PGOPTIONS, and set what you need with ALTER ROLE ... SET (for example search_path)`
 }
 
-/** Sent with each connection; a pooler that ignores them loses nothing but an early end. */
+/** Sent with each connection; a pooler may ignore them (see `begin`). */
 const TIMEOUTS = ['statement_timeout', 'idle_in_transaction_session_timeout']
 
 /** Node's codes for a certificate of an unknown authority; the message has advice about Node itself. */

@@ -30,6 +30,11 @@ export function isCollision(error: unknown): boolean {
   return isRefused(error) && (error.code === '40P01' || error.code === '40001')
 }
 
+/** Whether a lock was not available in time. */
+export function isLocked(error: unknown): boolean {
+  return isRefused(error) && error.code === '55P03'
+}
+
 /** Whether a row refers to another that was removed meanwhile. */
 export function isOrphaned(error: unknown): boolean {
   return isRefused(error) && error.code === '23503'

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Unavailable } from '../../unavailable.ts'
 import type { Connection } from './connection.ts'
 import { CannotConnect, ConnectionLost, isCollision, isReadOnly } from './outages.ts'
 import type { Pool } from './pool.ts'
@@ -14,8 +15,8 @@ const PAUSE_MS = 100
  * it, it is unknown whether it was committed, so the statement must be idempotent: it writes under the same
  * identifiers, waits for what still runs on the lost connection, and does not write again what was written before.
  * @param run gets whether an earlier run may have been committed
- * @throws {ConnectionLost} or {CannotConnect} if the outcome cannot be found out in time; otherwise the statement's
- *   error
+ * @throws {ConnectionLost} or {CannotConnect} if the outcome cannot be found out, in time or because a repeated statement was
+ *   refused; otherwise the statement's error
  */
 export async function untilKnown<Result>(
   pool: Pool,
@@ -31,7 +32,10 @@ export async function untilKnown<Result>(
       const mayDoWell = error instanceof ConnectionLost || isCollision(error)
       const isElsewhere = error instanceof CannotConnect || isReadOnly(error)
       const isAgain = mayDoWell || (mayBeDone && isElsewhere)
-      if (!isAgain || performance.now() > deadline_ms) throw error
+      if (!isAgain || performance.now() > deadline_ms) {
+        // The refusal is about the repetition. What was committed before would be stored again by whoever tries anew.
+        throw mayBeDone && !(error instanceof Unavailable) && !isElsewhere ? new ConnectionLost(error) : error
+      }
       if (error instanceof ConnectionLost) mayBeDone = true
       await sleep(PAUSE_MS * Math.random())
     }

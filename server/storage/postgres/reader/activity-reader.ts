@@ -13,7 +13,7 @@ export async function readActivity(
   request: ActivityRequest,
   now_ms: number,
 ): Promise<components['schemas']['Activity']> {
-  await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  await connection.begin({ mode: 'ISOLATION LEVEL REPEATABLE READ READ ONLY' })
   try {
     const rows = async <Row>(sql: string, ...parameters: unknown[]) =>
       (await connection.run<Row>(sql, [uuidOf(workspaceId), ...parameters])).rows

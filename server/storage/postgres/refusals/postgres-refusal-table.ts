@@ -25,7 +25,7 @@ export class PostgresRefusalTable implements RefusalTable {
     try {
       return await this.#pool.use(async (connection) => {
         // Nothing in it was acknowledged, and ingestion waits for the same disk.
-        await connection.run('BEGIN; SET LOCAL synchronous_commit TO off')
+        await connection.begin({ first: 'SET LOCAL synchronous_commit TO off' })
         try {
           const found: Row[][] = []
           for (const { sql, parameters } of statements) {

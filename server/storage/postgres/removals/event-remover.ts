@@ -67,7 +67,7 @@ export class EventRemover {
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
     try {
       return await this.#options.pool.use(async (connection) => {
-        await connection.run('BEGIN')
+        await connection.begin()
         try {
           const [row] = (await connection.run<Removal>(LOCK, [workspace_id, removal_id])).rows
           const slice = row ? await this.#remove(connection, row) : NOTHING

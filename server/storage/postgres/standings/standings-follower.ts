@@ -226,7 +226,7 @@ export class StandingsFollower {
   ): Promise<Followed> {
     return await this.#pool.use(async (connection) => {
       // Derived data and its sources are in one transaction, so none is lost if the commit survives.
-      await connection.run('BEGIN; SET LOCAL synchronous_commit = off')
+      await connection.begin({ first: 'SET LOCAL synchronous_commit = off' })
       try {
         const [order] = (await connection.run<ArrivalOrder>(LOCK, [workspace])).rows
         if (!order) {

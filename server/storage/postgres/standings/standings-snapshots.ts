@@ -42,7 +42,7 @@ export class StandingsSnapshots {
     return await readOn(this.#pool, signal, async (connection) => {
       try {
         signal.throwIfAborted()
-        await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+        await connection.begin({ mode: 'ISOLATION LEVEL REPEATABLE READ READ ONLY' })
         const now = await readNow(connection, workspace)
         const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, now))
         const result = await read({

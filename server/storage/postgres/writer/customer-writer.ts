@@ -4,7 +4,7 @@ import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../../do
 import { ownDigest } from '../../../domain/own-digest.ts'
 import type { Discretion, InitializeOutcome } from '../../events/event-store.ts'
 import { brokenInitializeRule } from '../../events/ingestion-rules.ts'
-import { isOrphaned } from '../connection/outages.ts'
+import { ConnectionLost, isOrphaned } from '../connection/outages.ts'
 import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
 import { uuidText } from '../connection/uuids.ts'
@@ -64,17 +64,19 @@ export class CustomerWriter {
    * Creates or finds each customer, updates its name, and enrols it in the journey.
    *
    * The changes are planned from what is stored, and applied only if that is still the same (optimistic concurrency
-   * control). Otherwise, because another replica was first, or this one was on a connection that was lost, they are
-   * planned again. A customer is created with the same identifier each time, which shows who created it.
+   * control). Otherwise, because another replica was first, or this one was on a connection that was lost, or a customer
+   * was erased, they are planned again. The identifier of a customer shows who created it.
    */
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
-    const newIds = this.#newIds(calls)
+    const newIds = new Map<string, string>()
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const { statuses, known, erased } = await this.#look(workspace_id, calls)
+      const { statuses, known, erased, erasures } = await this.#look(workspace_id, calls)
+      // One of an earlier round may have been created, and erased since: it is not used again.
+      for (const [key, id] of this.#newIds(calls)) if (!known.has(key)) newIds.set(key, id)
       const plans = plansOf(calls, { statuses, known, erased, newIds })
       const due = [...plans.values()].filter(isDue)
       // What was read is committed already.
-      const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
+      const done = due.length === 0 ? 0 : await this.#write(workspace_id, due, erasures)
       if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
     }
     throw new Error('customers were changed by other servers during every attempt')
@@ -122,7 +124,7 @@ export class CustomerWriter {
     const asked = [...new Map(calls.map((call) => [keyOf(call), call])).values()]
     const secret = await this.#secretOf(workspace_id)
     const found = await this.#options.pool.read<
-      Known & { journey_id: string | null; status: string | null; erased: number | null }
+      Known & Record<'journey_id' | 'status', string | null> & Record<'erased' | 'erasures', number | null>
     >(LOOK, [
       workspace_id,
       [...new Set(calls.map(({ journey_id }) => journey_id))],
@@ -133,13 +135,15 @@ export class CustomerWriter {
     const statuses = new Map<string, string>()
     const known = new Map<string, Known>()
     const erased = new Set<string>()
+    let erasures = 0
     for (const row of found) {
       const own = row.erased === null ? undefined : asked[row.erased - 1]
-      if (own) erased.add(keyOf(own))
+      if (row.erasures !== null) erasures = row.erasures
+      else if (own) erased.add(keyOf(own))
       else if (row.journey_id === null) known.set(keyOf(row), row)
       else statuses.set(row.journey_id, row.status ?? '')
     }
-    return { statuses, known, erased }
+    return { statuses, known, erased, erasures }
   }
 
   async #secretOf(workspace_id: string): Promise<string> {
@@ -155,8 +159,11 @@ export class CustomerWriter {
     return secret
   }
 
-  /** @returns the number of plans that were applied */
-  async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
+  /**
+   * @param erasures the number of the workspace's erasures with which the plans were made
+   * @returns the number of plans that were applied
+   */
+  async #write(workspace_id: string, plans: readonly Plan[], erasures: number): Promise<number> {
     const now_ms = this.#options.now()
     const words = plans.map((plan) => (changeOf(plan) === 'none' ? [] : nameWords(plan.customer_name)))
     const steps = {
@@ -166,10 +173,11 @@ export class CustomerWriter {
       words: plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms)),
       enrolments: plans.flatMap(enrolmentRows),
       arrival: uuidText(this.#nextId(now_ms)),
+      erasures,
     }
     const { customers, enrolments, arrival } = steps
     const lists = [customers, steps.words, enrolments].map((rows) => JSON.stringify(rows))
-    const parameters = [workspace_id, now_ms, ...lists, arrival]
+    const parameters = [workspace_id, now_ms, ...lists, arrival, erasures]
     try {
       return await untilKnown(this.#options.pool, async (connection) => {
         if (this.#options.isDistributed) return await writeCustomersInSteps(connection, steps)
@@ -177,7 +185,7 @@ export class CustomerWriter {
       })
     } catch (error) {
       // A customer was erased in the meantime: nothing was written, and it is planned again.
-      if (isOrphaned(error)) return 0
+      if (isOrphaned(error instanceof ConnectionLost ? error.cause : error)) return 0
       throw error
     }
   }
@@ -291,23 +299,27 @@ export const JOURNEY_STATUS = `
  */
 const LOOK = `
   SELECT journey_id, ${JOURNEY_STATUS}, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
-    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased
+    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased,
+    NULL::bigint AS erasures
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
+  UNION ALL
+  SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, erasures FROM workspaces WHERE workspace_id = $1
   UNION ALL
   SELECT NULL, NULL, customer_id, customer_type, client_customer_id, customer_name, name_key, created_ms, ARRAY(
     SELECT enrolments.journey_id FROM enrolments
     WHERE workspace_id = $1 AND enrolments.journey_id = ANY($2::text[])
       AND enrolments.customer_id = customer.customer_id
-  ), NULL
+  ), NULL, NULL
   FROM unnest($3::text[], $4::text[]) AS asked (type, own_id) CROSS JOIN LATERAL (
     SELECT * FROM customers
     WHERE workspace_id = $1 AND client_customer_id = own_id AND customer_type || '' = type LIMIT 1
   ) AS customer
   UNION ALL
-  SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place::int
+  SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place::int, NULL
   FROM unnest($5::text[]) WITH ORDINALITY AS digests (digest, place)
   WHERE EXISTS (SELECT 1 FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
 
+/** Creates no customer if any was erased since the plans were made: it may be the same one. */
 const WRITE = `
   WITH planned AS MATERIALIZED (
     SELECT planned.*, durable.set_config FROM json_to_recordset($3::json) AS planned (
@@ -318,7 +330,8 @@ const WRITE = `
     INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
       created_ms, updated_ms)
     SELECT $1, customer_id, customer_type, client_customer_id, customer_name, name_key, $2::bigint, $2::bigint
-    FROM planned WHERE change = 'made' ORDER BY customer_type, client_customer_id
+    FROM planned WHERE change = 'made' AND (SELECT erasures FROM workspaces WHERE workspace_id = $1) = $7::bigint
+    ORDER BY customer_type, client_customer_id
     ON CONFLICT DO NOTHING RETURNING customer_id
   ), renamed AS (
     UPDATE customers
@@ -347,7 +360,7 @@ const WRITE = `
     ) JOIN done USING (customer_id)
   ), enrolled AS (
     INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
-    SELECT $1, journey_id, customer_id, $2::bigint FROM entering
+    SELECT $1, journey_id, customer_id, $2::bigint FROM entering ORDER BY journey_id, customer_id
     ON CONFLICT DO NOTHING RETURNING journey_id, customer_id
   ), arrived AS (
     INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)

@@ -33,7 +33,7 @@ export async function insertInSteps<Row extends StepRow>(
   connection: Connection,
   { workspace, lookedUp, rows, arrival, insertEvents }: Steps<Row>,
 ): Promise<readonly Row[] | 'outdated' | undefined> {
-  await connection.run(`BEGIN; SELECT ${DURABLE}`)
+  await connection.begin({ first: `SELECT ${DURABLE}` })
   try {
     if (!(await isCurrent(connection, lookedUp, rows))) {
       await connection.run('ROLLBACK')

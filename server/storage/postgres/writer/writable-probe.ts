@@ -30,7 +30,7 @@ export class WritableProbe {
 
   async #askForRoom() {
     await this.#pool.use(async (connection) => {
-      await connection.run('BEGIN')
+      await connection.begin()
       try {
         await connection.run(FILL, [firstUuidOf(this.#now())])
       } finally {

@@ -13,6 +13,8 @@ export type CustomerSteps = {
   enrolments: readonly EnrolmentRow[]
   /** A new UUID. */
   arrival: string
+  /** The number of the workspace's erasures with which the plans were made. */
+  erasures: number
 }
 
 /**
@@ -21,8 +23,8 @@ export type CustomerSteps = {
  * @returns the number of plans that were applied
  */
 export async function writeCustomersInSteps(connection: Connection, steps: CustomerSteps): Promise<number> {
-  const { workspace_id, now_ms, customers, arrival } = steps
-  await connection.run(`BEGIN; SELECT ${DURABLE}`)
+  const { workspace_id, now_ms, customers, arrival, erasures } = steps
+  await connection.begin({ first: `SELECT ${DURABLE}` })
   try {
     const ids = async (sql: string, rows: readonly unknown[], ...others: unknown[]) => {
       if (rows.length === 0) return []
@@ -31,6 +33,14 @@ export async function writeCustomersInSteps(connection: Connection, steps: Custo
     }
     const of = (change: CustomerRow['change']) => customers.filter((row) => row.change === change)
     const made = new Set((await ids(MAKE, of('made'), now_ms)).map(({ customer_id }) => customer_id))
+    if (made.size > 0) {
+      const [workspace] = (await connection.run<{ erasures: number }>(ERASURES, [workspace_id])).rows
+      // Somebody who is created here may have been erased.
+      if (workspace?.erasures !== erasures) {
+        await connection.run('ROLLBACK')
+        return 0
+      }
+    }
     const renamed = await ids(RENAME, of('renamed'), now_ms)
     const done = new Set([...made, ...[...renamed, ...of('none')].map(({ customer_id }) => customer_id)])
     const isDone = ({ customer_id }: { customer_id: string }) => done.has(customer_id)
@@ -70,6 +80,8 @@ const MAKE = `
   FROM json_to_recordset($2::json) AS planned (${CUSTOMER_COLUMNS}) ORDER BY customer_type, client_customer_id
   ON CONFLICT DO NOTHING RETURNING customer_id`
 
+const ERASURES = 'SELECT erasures FROM workspaces WHERE workspace_id = $1'
+
 const RENAME = `
   UPDATE customers
   SET customer_name = planned.customer_name, name_key = planned.name_key, updated_ms = $3::bigint
@@ -94,6 +106,6 @@ const ENROL = `
   INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
   SELECT $1, journey_id, customer_id, $3::bigint
   FROM json_to_recordset($2::json) AS entering (journey_id text, customer_id text)
-  ON CONFLICT DO NOTHING RETURNING journey_id, customer_id`
+  ORDER BY journey_id, customer_id ON CONFLICT DO NOTHING RETURNING journey_id, customer_id`
 
 const ARRIVE = 'INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments) VALUES ($1, $2, $3)'

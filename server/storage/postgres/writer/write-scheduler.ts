@@ -55,6 +55,8 @@ export class WriteScheduler {
   readonly #busy = new Map<string, number>()
   #committing = 0
   #groups = 0
+  /** Number of times that units were written. */
+  #succeeded = 0
   #scheduled = false
   #closed: { promise: Promise<void>; resolve: () => void } | undefined
 
@@ -150,8 +152,10 @@ export class WriteScheduler {
   /** Writes all units together; if one fails, each by itself. @returns whether all were written */
   async #writeEach(workspaceId: string, group: readonly Waiting[]): Promise<boolean> {
     if (group.length === 0) return true
+    const before = this.#succeeded
     try {
       const outcomes = await this.#write(workspaceId, group)
+      if (!group[0]?.unit.kind.startsWith('check-')) this.#succeeded += 1
       for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as UnitOutcome)
       return true
     } catch (error) {
@@ -163,8 +167,10 @@ export class WriteScheduler {
       for (const { reject } of group) reject(seen)
       if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
       if (!(seen instanceof Unavailable) || seen instanceof GroupUnavailable) return false
-      // What waits after a failure of the storage would fail too, each after a delay; of a lost node only this workspace.
-      const doomed = isNodeLost(error) ? this.#waiting.takeAllOf(workspaceId) : this.#waiting.takeAll()
+      // What waits after a failure of the storage would fail too, each after a delay. A lost node concerns this workspace
+      // alone, and so does a statement that took too long while others were committed.
+      const isOwn = isNodeLost(error) || (seen.reason === 'overloaded' && this.#succeeded > before)
+      const doomed = isOwn ? this.#waiting.takeAllOf(workspaceId) : this.#waiting.takeAll()
       for (const { reject } of doomed) reject(seen)
       return false
     }
