@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Migration } from 'kysely/migration'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
@@ -175,6 +176,35 @@ describe('a migration of an existing store', () => {
     expect(lines.map(({ name }) => name)).toEqual(names.slice(4))
     const again = await runCairn(['migrate'], { environment })
     expect(again).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' })
+  })
+})
+
+describe('a migration that changes a table which others read', () => {
+  it('waits for them without holding back events', async () => {
+    const databaseUrl = await newDatabase(EMPTY)
+    const names = Object.keys(migrations)
+    const before = names.slice(0, names.indexOf('0017-event-definitions'))
+    const released = Object.fromEntries(
+      before.map((name) => [name, migrations[name] as () => Promise<Migration>]),
+    )
+    const servers = new Servers(readAddress(databaseUrl))
+    await migrateDatabase(servers, { released })
+    const reader = new Client({ connectionString: databaseUrl })
+    await reader.connect()
+    onTestFinished(() => reader.end())
+    await reader.query('BEGIN; LOCK TABLE workspaces IN ACCESS SHARE MODE')
+    const begun: string[] = []
+    const migrated = migrateDatabase(servers, { onBegin: ({ name }) => begun.push(name) })
+    const waits = `SELECT 1 AS one FROM pg_locks WHERE NOT granted AND relation = 'workspaces'::regclass`
+    for (let round = 0; round < 2; round += 1) {
+      await vi.waitUntil(async () => (await runSql(databaseUrl, waits)).length > 0, withPatience)
+      // Queued behind the migration, and answered once that has given up.
+      const counted = await runSql(databaseUrl, 'SELECT count(*)::int AS workspaces FROM workspaces')
+      expect(counted).toEqual([{ workspaces: 0 }])
+    }
+    await reader.query('COMMIT')
+    await migrated
+    expect(begun).toEqual(names.slice(before.length))
   })
 })
 

@@ -3,7 +3,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Servers } from '../../server/storage/postgres/connection/connection.ts'
-import { Pool } from '../../server/storage/postgres/connection/pool.ts'
+import { Pool, runOn } from '../../server/storage/postgres/connection/pool.ts'
 import { dropEmptyPartitions, makePartitions } from '../../server/storage/postgres/partitions.ts'
 import { isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -110,6 +110,37 @@ describe.skipIf(isDistributed)('events of different months', () => {
     now = Date.parse('2026-04-20T12:00:00Z')
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
     expect(await partitions(databaseUrl)).toEqual(['events_2026_03', 'events_other', 'events_2026_05'])
+  })
+
+  it('are stored while the partition of an old month is looked through before it is dropped', async () => {
+    let now = Date.parse('2026-03-15T12:00:00Z')
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl, now: () => now })
+    const subject = await newSubject(store)
+    await insert(store, subject)
+    now = NOVEMBER
+    await insert(store, subject)
+    await runSql(databaseUrl, "DELETE FROM events WHERE tableoid::regclass::text = 'events_2026_03'")
+    const patient = "ALTER FUNCTION drop_empty_events_partition(text) SET lock_timeout = '1min'"
+    await runSql(databaseUrl, patient)
+    const servers = new Servers(readAddress(databaseUrl))
+    const pool = new Pool({ servers, most: 2, mostWaiting: 10, statement_ms: 60_000 })
+    onTestFinished(() => pool.close())
+    await pool.use(async (connection) => {
+      await connection.run('BEGIN; LOCK TABLE events_2026_03 IN ROW EXCLUSIVE MODE')
+      const dropped = runOn(pool, "SELECT drop_empty_events_partition('events_2026_03')")
+      await vi.waitFor(async () => {
+        const waiting =
+          "SELECT 1 AS one FROM pg_locks WHERE NOT granted AND relation = 'events_2026_03'::regclass"
+        expect(await runSql(databaseUrl, waiting)).toHaveLength(1)
+      }, withPatience)
+      expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+      await connection.run('COMMIT')
+      await dropped
+    })
+    expect(await runSql(databaseUrl, "SELECT to_regclass('events_2026_03') AS found")).toEqual([
+      { found: null },
+    ])
   })
 
   it('do not prevent a start while a reader of all events prevents their partitions', async () => {

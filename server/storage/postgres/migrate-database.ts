@@ -1,12 +1,21 @@
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { type BegunMigration, type Migrations, migrate } from '../migrate.ts'
+import { Unavailable } from '../unavailable.ts'
 import type { Servers } from './connection/connection.ts'
+import { isLocked } from './connection/outages.ts'
 import { Pool } from './connection/pool.ts'
 import { PoolDialect } from './dialect.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Timeout of a migration, which may take long and wait for another one. */
 const STATEMENT_MS = 3_600_000
+
+/**
+ * How long a migration waits for a table that others read or lock, a `pg_dump` say: everyone who comes after it waits as
+ * long. It is tried again after a pause, in which they go on.
+ */
+const LOCK_MS = 1_000
+const PAUSE_S = 4
 
 type MigrateOptions = { released?: Migrations; onBegin?: ((begun: BegunMigration) => void) | undefined }
 
@@ -20,10 +29,43 @@ export async function migrateDatabase(
     if (isUpToDate(await appliedMigrations(pool), released)) return
     const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
     const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool } }) })
-    await migrate(db, released, onBegin)
+    const deadline_ms = performance.now() + STATEMENT_MS
+    let last: string | undefined
+    const begun = (migration: BegunMigration) => {
+      if (migration.name !== last) onBegin?.(migration)
+      last = migration.name
+    }
+    for (let isDone = false; !isDone; ) {
+      isDone = await migrate(db, waitingBriefly(released), begun).then(
+        () => true,
+        (error) => {
+          const isBlocked = error instanceof Unavailable && isLocked(error.cause)
+          if (!isBlocked || performance.now() > deadline_ms) throw error
+          return false
+        },
+      )
+      if (!isDone) await pool.read('SELECT pg_sleep($1)', [PAUSE_S])
+    }
   } finally {
     await pool.close()
   }
+}
+
+/** Limits the time for which each migration waits for a lock. */
+function waitingBriefly(released: Migrations): Migrations {
+  const limited = Object.entries(released).map(([name, load]) => [
+    name,
+    async () => {
+      const { up } = await load()
+      return {
+        async up(db: Kysely<unknown>) {
+          await sql.raw(`SET LOCAL lock_timeout = ${LOCK_MS}`).execute(db)
+          await up(db)
+        },
+      }
+    },
+  ])
+  return Object.fromEntries(limited)
 }
 
 /**

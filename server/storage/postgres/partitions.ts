@@ -53,7 +53,7 @@ const PAST = `
     AND relname < 'events_' || to_char(now() AT TIME ZONE 'UTC' - interval '1 month', 'YYYY_MM')
   ORDER BY relname`
 
-/** Calls a function of the migration `0016-partition-functions`; an expected refusal changes nothing. */
+/** Calls a function of the migrations; an expected refusal changes nothing. */
 async function callUnless(
   expected: readonly string[],
   pool: Pool,

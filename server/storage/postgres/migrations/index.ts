@@ -22,4 +22,5 @@ export const migrations: Migrations = {
   '0018-definition-violations': () => import('./0018-definition-violations.ts'),
   '0019-webhooks': () => import('./0019-webhooks.ts'),
   '0020-views': () => import('./0020-views.ts'),
+  '0021-partition-drop': () => import('./0021-partition-drop.ts'),
 }
