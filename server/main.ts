@@ -9,6 +9,7 @@ import { ChangeQueue } from './http/rates/change-queue.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
 import { SharedViews } from './http/rates/shared-views.ts'
+import { isReady, sharedLook } from './http/readiness.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { ServedMetrics } from './metrics/served-metrics.ts'
 import { ViewsAhead } from './operations/views-ahead.ts'
@@ -108,7 +109,8 @@ export async function startServer({
   })
   const begin = () => work?.begin()
   const webhooks = work.statistics()
-  const served = new ServedMetrics()
+  const served = new ServedMetrics(contract.routes.map(({ operationId }) => operationId))
+  const assertWritable = sharedLook(() => storage.assertWritable())
   const passwords = new Passwords()
   const changes = new ChangeQueue()
   server = new HttpServer({
@@ -124,13 +126,16 @@ export async function startServer({
     sharedViews: new SharedViews(),
     metrics: served,
     webhooks: new Webhooks({ ...sending, begin }),
-    exposition: () => {
+    assertWritable,
+    exposition: async () => {
+      const ready = await isReady(assertWritable)
       const stored = storage.statistics()
       return metrics.exposition(served, {
         storage: { ...stored, waitingTransactions: stored.waitingTransactions + changes.waiting },
         passwords: passwords.statistics(),
         webhooks,
         views,
+        ready,
       })
     },
     log,

@@ -8,7 +8,6 @@ import { senderAddress } from './callers/sender-address.ts'
 import { unknownProxyWarning } from './callers/unknown-proxy.ts'
 import { loggedFaults, loggedPaths } from './log-redaction.ts'
 import { assertHead } from './malformed-http.ts'
-import { sharedLook } from './readiness.ts'
 import { beginRequest } from './request-log.ts'
 import { noteBegun } from './requests-by-socket.ts'
 import { type ServeOptions, serveOperation } from './serve-operation.ts'
@@ -20,6 +19,8 @@ export type AppOptions = SiteOptions &
     trustedProxies: readonly string[]
     /** Whether the log contains client addresses. */
     logAddresses: boolean
+    /** Writes to the store; rejects if that is not possible now. */
+    assertWritable: () => Promise<void>
   }
 
 /** The response to a probe. */
@@ -27,14 +28,13 @@ const OK = { status: 200, body: { status: 'ok' } }
 
 /** Creates the Express app. It is the complete path of a request, in order. */
 export function createApp(options: AppOptions): Express {
-  const { contract, storage } = options
+  const { contract } = options
   const warnOfUnknownProxy = unknownProxyWarning(options)
   const redact = {
     path: loggedPaths(contract.routes.map(({ path }) => path)),
     faults: loggedFaults(contract.document),
   }
   const logging = { ...options, redact }
-  const assertWritable = sharedLook(() => storage.assertWritable())
   const app = express()
   app.set('strict routing', true)
   app.set('case sensitive routing', true)
@@ -64,7 +64,7 @@ export function createApp(options: AppOptions): Express {
   app.get('/healthz', (req, res) => sendReply(req, res, OK, options))
   app.get('/readyz', async (req, res) => {
     if (options.isStopping()) throw new Unavailable('shutting_down')
-    await assertWritable()
+    await options.assertWritable()
     await sendReply(req, res, OK, options)
   })
   app.use((_req, res) => refuse(res, new Problem('not_found'), options))

@@ -40,6 +40,7 @@ export type HttpServerOptions = Pick<
   | 'webhooks'
   | 'metrics'
   | 'exposition'
+  | 'assertWritable'
   | 'log'
   | 'now'
 > & {

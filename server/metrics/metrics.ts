@@ -12,6 +12,8 @@ type Statistics = {
   passwords: Record<string, PasswordStatistics>
   webhooks: WebhookStatistics
   views: { enrolments: number }
+  /** Whether the store can be written to, as `/readyz` says. */
+  ready: boolean
 }
 
 /**
@@ -30,6 +32,7 @@ export class Metrics {
   readonly #webhooks: Gauge
   readonly #deliveries: Counter
   readonly #readAhead: Counter
+  readonly #ready: Gauge
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
   #connections: Gauge | undefined
 
@@ -95,6 +98,11 @@ export class Metrics {
       help: 'Enrolments whose variables were read ahead for saved views.',
       registers,
     })
+    this.#ready = new Gauge({
+      name: 'cairn_ready',
+      help: '1 if the store can be written to now, as /readyz says; 0 if not.',
+      registers,
+    })
     this.#gauge('cairn_waiting_rows', 'Rows waiting to be written.', (now) => now.waitingRows)
     this.#gauge(
       'cairn_waiting_transactions',
@@ -151,7 +159,7 @@ export class Metrics {
    */
   async exposition(
     served: ServedMetrics,
-    { storage: statistics, passwords, webhooks, views }: Statistics,
+    { storage: statistics, passwords, webhooks, views, ready }: Statistics,
   ): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
     if (statistics.connections !== undefined) {
@@ -182,6 +190,7 @@ export class Metrics {
     this.#deliveries.inc({ outcome: 'failed' }, webhooks.failed)
     this.#readAhead.reset()
     this.#readAhead.inc(views.enrolments)
+    this.#ready.set(ready ? 1 : 0)
     const own = await this.#registry.metrics()
     return { contentType: this.#registry.contentType, text: own + (await served.text()) }
   }

@@ -1,8 +1,11 @@
 import { Counter, Histogram, Registry } from 'prom-client'
+import type { operations } from '../../generated/contract.ts'
 import { Tallies, Tally } from './tally.ts'
 
 /** Buckets of durations in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const INGESTION = ['initializeCustomer', 'createEvent', 'createEvents'] satisfies (keyof operations)[]
 
 /** A request that was answered or abandoned. */
 export type EndedRequest = {
@@ -31,9 +34,14 @@ export class ServedMetrics {
   readonly #keyLookUps: Counter
   readonly #slowPeers: Counter
 
-  constructor() {
+  /** @param operations the operations of the contract */
+  constructor(operations: readonly string[]) {
     const registers = [this.#registry]
     const requests = this.#requests
+    // What operators are woken for is exported as 0 from the start: rate() misses the first increment of a series that
+    // appears with 1.
+    for (const operation of [...operations, 'none']) requests.set(`${operation} 500 internal_error`, 0)
+    for (const operation of INGESTION) requests.set(`${operation} 503 overloaded`, 0)
     new Counter({
       name: 'cairn_requests_total',
       help: 'Requests by operation, status and, if refused, the problem code.',
@@ -65,7 +73,6 @@ export class ServedMetrics {
       labelNames: ['waiting_for'],
       registers,
     })
-    // Exported as 0 from the start: rate() misses the first increment of a series that appears with 1.
     this.#slowPeers.inc({ waiting_for: 'body' }, 0)
     this.#slowPeers.inc({ waiting_for: 'answer' }, 0)
     this.#keyCounter(

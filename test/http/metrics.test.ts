@@ -190,6 +190,7 @@ describe('the text', () => {
         'cairn_events_unavailable_total',
         'cairn_indexing_pause_seconds_max',
         'cairn_passwords_refused_total',
+        'cairn_ready',
         'cairn_request_duration_seconds_bucket',
         'cairn_slow_peers_total',
         'cairn_requests_total',
@@ -204,6 +205,16 @@ describe('the text', () => {
     expect(sumOf(samples, 'cairn_commit_duration_seconds_count')).toBeGreaterThan(0)
     expect(sumOf(samples, 'cairn_commit_rows_sum')).toBeGreaterThanOrEqual(2)
     expect(sumOf(samples, 'cairn_commit_failures_total')).toBe(0)
+    // rate() misses the first increment of a series that appears with 1.
+    const requests = samples.filter(({ name }) => name === 'cairn_requests_total')
+    const faults = requests.filter(({ labels: { status, code } }) => status === '500' && code !== '')
+    expect(faults.map(({ labels }) => labels.operation).sort()).toEqual(
+      [...operations.map(({ operationId }) => operationId), 'none'].sort(),
+    )
+    const overloaded = requests.filter(({ labels }) => labels.code === 'overloaded')
+    expect(overloaded.map(({ labels }) => labels.operation)).toEqual(
+      expect.arrayContaining(['initializeCustomer', 'createEvent', 'createEvents']),
+    )
     expect(samples.find(({ name }) => name === 'cairn_build_info')).toMatchObject({
       labels: { version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
       value: 1,
@@ -229,7 +240,7 @@ describe('the text', () => {
 
   it('names two hundred keys and counts the others together', async () => {
     const metrics = new Metrics('1.0.0')
-    const served = new ServedMetrics()
+    const served = new ServedMetrics([])
     const store = async () => [{ status: 'created' as const }, { status: 'rejected' as const }]
     for (let round = 0; round < 2; round += 1) {
       for (let key = 0; key < 203; key += 1) await served.tallies.of(`key_${key}`).events(2, store)
@@ -245,7 +256,7 @@ describe('the text', () => {
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
     const webhooks = { succeeded: 0, failed: 0, enabled: 0, failing: 0, disabled: 0 }
-    const statistics = { storage: idle, passwords: {}, webhooks, views: { enrolments: 0 } }
+    const statistics = { storage: idle, passwords: {}, webhooks, views: { enrolments: 0 }, ready: true }
     const samples = parseExposition((await metrics.exposition(served, statistics)).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+import { runDeclared } from '../../server/storage/effects.ts'
 import { startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { giveTo } from '../fixtures/postgres/programs.ts'
@@ -65,11 +67,13 @@ describe('a PostgreSQL server that is unavailable', () => {
       expect(error?.code).toBe('storage_unavailable')
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
+    expect(sumOf(await scrape(cairn), 'cairn_ready')).toBe(0)
     await server.start()
     await within(2, async () => {
       expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
     })
     await within(2, async () => expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200))
+    expect(sumOf(await scrape(cairn), 'cairn_ready')).toBe(1)
   })
 
   it('ends a start and a command with a message without the password', async () => {
@@ -141,6 +145,28 @@ describe('a server with serializable transactions by default', () => {
   })
 })
 
+/** Changes a row in a transaction, as administrative operations do. */
+async function change(store: Store) {
+  await store.db.transaction().execute(async (db) => {
+    await runDeclared(db, ['journeys'], sql`UPDATE journeys SET description = 'changed'`)
+  })
+}
+
+describe('a database that is read-only', () => {
+  it('is not written to, neither by senders nor by changes', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const subject = await newSubject(store)
+    await change(store)
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await runSql(databaseUrl, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    const frozen = await openStoreForTest({ databaseUrl })
+    const unavailable = { reason: 'storage_unavailable' }
+    await expect(insert(frozen, subject)).rejects.toMatchObject(unavailable)
+    await expect(change(frozen)).rejects.toMatchObject(unavailable)
+  })
+})
+
 describe('a standby', () => {
   it('makes writes fail but not reads, until it is promoted or its address leads to a primary', async () => {
     const primary = await ownServer()
@@ -154,6 +180,7 @@ describe('a standby', () => {
     const alone = await openStoreForTest({ databaseUrl: standbyUrl })
     await expect(insert(alone, subject)).rejects.toMatchObject({ reason: 'storage_unavailable' })
     await expect(alone.assertWritable()).rejects.toMatchObject({ reason: 'storage_unavailable' })
+    await expect(change(alone)).rejects.toMatchObject({ reason: 'storage_unavailable' })
     const { bytes } = await alone.events.newestEvents(
       subject.workspace_id,
       {},

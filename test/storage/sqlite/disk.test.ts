@@ -48,6 +48,7 @@ it.runIf(machine.canLimitFiles())(
     const journey = await client.createJourney({ body: { name: 'Renewal' } })
     expect(journey.error).toMatchObject({ status: 503, code: 'storage_unavailable' })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+    expect(sumOf(await scrape(server), 'cairn_ready')).toBe(0)
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
     expect((await client.listEvents()).data?.data).toHaveLength(answered.length)
 
@@ -56,6 +57,7 @@ it.runIf(machine.canLimitFiles())(
     expect((await client.createJourney({ body: { name: 'Renewal' } })).response.status).toBe(201)
     await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, withPatience)
     const samples = await scrape(server)
+    expect(sumOf(samples, 'cairn_ready')).toBe(1)
     expect(sumOf(samples, 'cairn_events_received_total')).toBe(answered.length + 1)
     expect(sumOf(samples, 'cairn_events_total', { outcome: 'created' })).toBe(answered.length + 1)
     expect(sumOf(samples, 'cairn_events_unavailable_total')).toBe(refused.length)
