@@ -1,5 +1,5 @@
 type Example = { value: unknown }
-type Parameter = { $ref?: string; name: string; in: string; example: unknown }
+type Parameter = { $ref?: string; name: string; in: string; required?: boolean; example: unknown }
 type Security = Record<string, unknown>[]
 type Operation = {
   operationId: string
@@ -36,6 +36,7 @@ export function withSamples(contract: object): object {
         method: method.toUpperCase(),
         path,
         pathParameters: parameters.filter((parameter) => parameter.in === 'path'),
+        queryParameters: parameters.filter((parameter) => parameter.in === 'query' && parameter.required),
         body: example?.value,
         accepts: (operation.security ?? security).flatMap(Object.keys),
         isAboutWorkspace: parameters.some(({ name }) => name === 'x-workspace-id'),
@@ -62,6 +63,8 @@ type Request = {
   method: string
   path: string
   pathParameters: Parameter[]
+  /** Those that are required. */
+  queryParameters: Parameter[]
   body: unknown
   /** The security schemes that the operation accepts; none if it needs no credential. */
   accepts: string[]
@@ -74,19 +77,27 @@ function opensByKey({ accepts }: Request): boolean {
 }
 
 function curlSample(request: Request): string {
-  const { method, path, pathParameters, body } = request
+  const { method, path, pathParameters, queryParameters, body } = request
   const filled = pathParameters.reduce(
     (text, { name, example }) => text.replace(`{${name}}`, String(example)),
     path,
   )
   const implied = body === undefined ? 'GET' : 'POST'
   const command = method === implied ? 'curl' : `curl -X ${method}`
-  const lines = [`${command} ${BASE_URL}${filled}`]
+  const url = `${BASE_URL}${filled}`
+  const query = new URLSearchParams(queryParameters.map(({ name, example }) => [name, String(example)]))
+  // Between quotes, because ? and & mean something to a shell.
+  const lines = [`${command} ${query.size > 0 ? quoted(`${url}?${query}`) : url}`]
   lines.push(...(opensByKey(request) ? ['-H "x-service-key: $CAIRN_SERVICE_KEY"'] : sessionOptions(request)))
   if (body !== undefined) {
-    lines.push("-H 'content-type: application/json'", `-d '${JSON.stringify(body, null, 2)}'`)
+    lines.push("-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(body, null, 2))}`)
   }
   return lines.join(' \\\n  ')
+}
+
+/** A text as one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** What curl needs to act like a browser: store the session's cookie, send it, and send the page's origin. */
@@ -99,9 +110,12 @@ function sessionOptions({ method, accepts, setsCookie }: Request): string[] {
 }
 
 function clientSample(operationId: string, request: Request): string {
-  const { pathParameters, body } = request
-  const path = Object.fromEntries(pathParameters.map(({ name, example }) => [name, example]))
-  const parts = { ...(pathParameters.length > 0 && { path }), ...(body !== undefined && { body }) }
+  const { pathParameters, queryParameters, body } = request
+  const parts = {
+    ...(pathParameters.length > 0 && { path: valuesOf(pathParameters) }),
+    ...(queryParameters.length > 0 && { query: valuesOf(queryParameters) }),
+    ...(body !== undefined && { body }),
+  }
   const argument = Object.keys(parts).length > 0 ? literal(parts, '') : ''
   const setUp = opensByKey(request)
     ? [
@@ -115,6 +129,10 @@ function clientSample(operationId: string, request: Request): string {
         `const cairn = createPersonClient({ baseUrl: '/v1'${request.isAboutWorkspace ? ', workspaceId' : ''} })`,
       ]
   return [...setUp, `const { data, error } = await cairn.${operationId}(${argument})`].join('\n')
+}
+
+function valuesOf(parameters: Parameter[]): Record<string, unknown> {
+  return Object.fromEntries(parameters.map(({ name, example }) => [name, example]))
 }
 
 /** A JSON value in TypeScript's notation. */
