@@ -46,9 +46,9 @@ import { columns, countText } from './table.ts'
 const HELP = `
 Stop the server first. The replaced store is kept, in a folder next to it.
 
-Sessions, setup links, invitations and password links in the backup are ended. Keys that have expired stay expired; keys that
-were revoked since the backup stay revoked if the replaced store can be read. Everyone else who had access at the time of the
-backup has it again: the keys and members are listed, with what has changed since.
+Sessions, setup links, invitations, password links and links to views in the backup are ended. Keys that have expired stay
+expired; keys that were revoked since the backup stay revoked if the replaced store can be read. Everyone else who had access
+at the time of the backup has it again: the keys and members are listed, with what has changed since.
 
 No backup contains the key of the webhooks' secrets, and the one on this machine is kept. Webhooks whose secrets it cannot read
 are counted.`
@@ -259,7 +259,7 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
   const { store, events, newest_event_at, kept_in, ended, compared, keys, members, unsigned_webhooks } =
     restored
   const newest = newest_event_at === null ? '' : `, newest received at ${newest_event_at}`
-  const { sessions, setup_links, invitations, password_links } = ended
+  const { sessions, setup_links, invitations, password_links, view_links } = ended
   const keyRows = keys.map((key) => [
     key.key_id,
     key.kind,
@@ -277,7 +277,7 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
   return [
     `${store}: ${countText(events, 'event')}${newest}\n`,
     kept_in === null ? '' : `The replaced store is in ${kept_in}\n`,
-    `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'setup link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'password link')}\n`,
+    `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'setup link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'password link')}, ${countText(view_links, 'view link')}\n`,
     compared
       ? ''
       : 'The replaced store could not be read, so it is unknown what was revoked or removed since the backup.\n',

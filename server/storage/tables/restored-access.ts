@@ -45,6 +45,7 @@ export type EndedAccess = {
   setup_links: number
   invitations: number
   password_links: number
+  view_links: number
 }
 
 /**
@@ -61,6 +62,7 @@ export async function endOldAccess(
     setup_links: await emptied(db, 'setup_links'),
     invitations: await emptied(db, 'invitations'),
     password_links: await emptied(db, 'password_links'),
+    view_links: await emptied(db, 'view_links'),
   }
   const since = new Map(replaced?.flatMap(({ keys }) => keys.map((key) => [key.key_id, key])))
   for (const { workspace_id, workspace_name, keys } of await accessTo(db)) {

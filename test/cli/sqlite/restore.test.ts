@@ -46,7 +46,16 @@ async function newBackup(options: Parameters<typeof startCairn>[0] = {}) {
   const admin = await signUp(cairn, workspace, 'admin')
   const invitation = await owner.client().createInvitation({ body: { email: newEmail(), role: 'admin' } })
   const link = await owner.client().createPasswordLink({ path: { person_id: admin.person_id } })
-  const tokens = { invitation: invitation.data?.token ?? '', password: link.data?.token ?? '' }
+  await owner.client().updateWorkspace({ body: { view_links: 'on' } })
+  const { journey_id } = workspace
+  const view = { name: 'All', journey_id, query: {}, visibility: 'workspace' } as const
+  const view_id = (await owner.client().createView({ body: view })).data?.view_id ?? ''
+  const shared = await owner.client().createViewLink({ path: { view_id }, body: {} })
+  const tokens = {
+    invitation: invitation.data?.token ?? '',
+    password: link.data?.token ?? '',
+    view: shared.data?.token ?? '',
+  }
   const file = join(temporaryFolder(), 'backup.db')
   const backUp = async () => {
     const made = await command(cairn, 'backup', file)
@@ -114,7 +123,7 @@ describe('cairn restore', () => {
     const restored = await command(cairn, 'restore', file, '--json')
     expect([restored.code, restored.stderr]).toEqual([0, ''])
     const told = JSON.parse(restored.stdout)
-    const ended = { sessions: 2, setup_links: 1, invitations: 1, password_links: 1 }
+    const ended = { sessions: 2, setup_links: 1, invitations: 1, password_links: 1, view_links: 1 }
     expect(told).toMatchObject({ events: 1, ended })
     expect(told.keys).toMatchObject([{ kind: 'publishable', since: null }])
 
@@ -122,6 +131,7 @@ describe('cairn restore', () => {
     expect([await sessionStatus(again, owner), await sessionStatus(again, admin)]).toEqual([401, 401])
     expect(await linkStatus(again, '/invitations/look-up', tokens.invitation)).toBe(404)
     expect(await linkStatus(again, '/password-links/look-up', tokens.password)).toBe(404)
+    expect(await linkStatus(again, '/shared-views/read', tokens.view)).toBe(404)
     expect(await keyStatus(again, workspace.secret_key)).toBe(401)
     const client = browser(again, await signIn(again, owner)).client()
     const log = (await client.listAuditLog({ query: { limit: 10 } })).data?.data.map(({ action, actor }) => [
@@ -151,7 +161,7 @@ describe('cairn restore', () => {
     await cairn.stop()
 
     const { stdout } = await command(cairn, 'restore', file)
-    expect(stdout).toContain('Ended: 2 sessions, 1 setup link, 1 invitation, 1 password link\n')
+    expect(stdout).toContain('Ended: 2 sessions, 1 setup link, 1 invitation, 1 password link, 1 view link\n')
     const since = (text: string) =>
       stdout
         .split('\n')
