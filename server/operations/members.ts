@@ -5,7 +5,7 @@ import { assertMayDecide } from '../domain/roles.ts'
 import { Problem } from '../problems.ts'
 import type { Transaction } from '../storage/database.ts'
 import { insertAuditEntry } from '../storage/tables/audit-log.ts'
-import { deleteInvitationsBy } from '../storage/tables/invitations.ts'
+import { deleteInvitationsBy, deleteInvitationTo } from '../storage/tables/invitations.ts'
 import * as members from '../storage/tables/members.ts'
 import { deletePasswordLinksOf } from '../storage/tables/password-links.ts'
 import { authorOf, noteRevoked, ownRole } from './author.ts'
@@ -46,6 +46,9 @@ export const removeMember: Operation<'removeMember'> = async ({ workspaceId, pat
     await members.deleteMember(db, workspaceId, member.person_id)
     await deletePasswordLinksOf(db, member.person_id)
     await revokeInvitations(db, context, workspaceId, member)
+    // One from before the person joined in another way.
+    const own = await deleteInvitationTo(db, workspaceId, member.email, context.now())
+    if (own) await noteRevoked(db, workspaceId, authorOf(context), own)
     await insertAuditEntry(db, workspaceId, authorOf(context), {
       action: 'member_removed',
       subject: subjectOf(member),

@@ -201,6 +201,18 @@ describe('an invitation', () => {
     expect(await accept(kept.token)).toBe(null)
   })
 
+  it('of a person who became a member in another way ends with the membership', async () => {
+    const { person_id, email } = await signUp(cairn, workspace, 'viewer')
+    await owner.client().removeMember({ path: { person_id } })
+    const { token } = await invite(email, 'admin')
+    await addMember(cairn, workspace, { person_id }, 'viewer')
+    await owner.client().removeMember({ path: { person_id } })
+    expect([await find(token), await open()]).toEqual(['link_not_found', []])
+    const { data } = await owner.client().listAuditLog({ query: { area: 'members' } })
+    const revoked = data?.data.filter(({ action }) => action === 'invitation_revoked')
+    expect(revoked).toMatchObject([{ subject: { name: email }, before: { role: 'admin' } }])
+  })
+
   it('of an owner is revoked and replaced only by owners', async () => {
     const admin = await signUp(cairn, workspace, 'admin')
     const { invitation_id, email, token } = await invite(newEmail(), 'owner')

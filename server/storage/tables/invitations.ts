@@ -58,7 +58,24 @@ export async function replaceInvitation(
   return before && before.expires_ms > row.created_ms ? invitedAs(before) : undefined
 }
 
-/** Removes a member's open invitations, or those for one role. */
+/** Removes the open invitation to an email. @returns undefined if there was none */
+export async function deleteInvitationTo(
+  db: Transaction<DB>,
+  workspaceId: string,
+  email: string,
+  now_ms: number,
+): Promise<InvitedAs | undefined> {
+  const row = await db
+    .deleteFrom('invitations')
+    .where('workspace_id', '=', workspaceId)
+    .where('email_key', '=', emailKey(email))
+    .where('expires_ms', '>', now_ms)
+    .returningAll()
+    .executeTakeFirst()
+  return row && invitedAs(row)
+}
+
+/** Removes the open invitations that a member made, or those for one role. */
 export async function deleteInvitationsBy(
   db: Transaction<DB>,
   workspaceId: string,
