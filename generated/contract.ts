@@ -892,8 +892,9 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook
-         * @description Creates a new secret, **which is never shown again**. For 24 hours every message is signed with both, the new one
-         *     first, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+         * @description Creates a new secret, **which is never shown again**. For 24 hours every message is signed with the old one too, after
+         *     the new one, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+         *     If you rotate again within that time, the last three old secrets sign for 24 hours from then.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;

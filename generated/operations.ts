@@ -423,8 +423,9 @@ export const operationPaths = {
   /**
    * Rotate the secret of a webhook
    *
-   * Creates a new secret, **which is never shown again**. For 24 hours every message is signed with both, the new one
-   * first, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+   * Creates a new secret, **which is never shown again**. For 24 hours every message is signed with the old one too, after
+   * the new one, so that no message fails while receivers change; a receiver accepts a message if one signature is valid.
+   * If you rotate again within that time, the last three old secrets sign for 24 hours from then.
    */
   rotateWebhookSecret: ['POST', '/webhooks/{webhook_id}/rotate'],
   /**

@@ -29,8 +29,8 @@ export function MadeSecretDialog({
       </Text>
       {isRotated && (
         <Text size="sm">
-          For 24 hours every message is signed with both secrets, the old and the new one, so that no message
-          fails while you change the receiver.
+          For 24 hours every message is signed with the old secret too, so that no message fails while you
+          change the receiver.
         </Text>
       )}
     </ShownOnceDialog>

@@ -65,7 +65,7 @@ export function isFromCairn(headers, body, secret) {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const expected = createHmac('sha256', key).update(\`\${id}.\${timestamp}.\`).update(body).digest()
   const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) <= 5 * 60
-  // While a secret is rotated there are two signatures.
+  // While a secret is rotated there are several signatures.
   const signatures = String(headers['webhook-signature']).split(' ')
   return isRecent && signatures.some((signature) => {
     const [version, base64 = ''] = signature.split(',')

@@ -155,8 +155,8 @@ function Rotation({
       onConfirm={() => rotation.mutate()}
     >
       <Text size="sm">
-        Creates a new secret. For 24 hours every message is signed with both, so that you can change the
-        receiver; then the old secret no longer works.
+        Creates a new secret. For 24 hours every message is signed with the old one too, so that you can
+        change the receiver; then the old secret no longer works.
       </Text>
     </ConfirmDialog>
   )

@@ -5,6 +5,7 @@ import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantOrNull, instantText } from '../domain/instants.ts'
 import { parseJsonText } from '../domain/json-text.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
+import { rotated } from '../domain/webhook-rotation.ts'
 import { Problem } from '../problems.ts'
 import type { ReadingDatabase, Transaction } from '../storage/database.ts'
 import * as audited from '../storage/tables/audited-webhooks.ts'
@@ -24,9 +25,6 @@ type Delivery = components['schemas']['Delivery']
 
 /** Maximum webhooks of a workspace (contract: `webhook_limit`). */
 const WEBHOOKS = 20
-
-/** How long a previous secret signs too. */
-const ROTATION_MS = 24 * 60 * 60 * 1000
 
 /** How many deliveries are removed in one transaction, which others wait for. */
 const REMOVED_AT_ONCE = 500
@@ -109,11 +107,7 @@ export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (requ
   const { secret, sealed } = context.webhooks.newSecret(path.webhook_id)
   const webhook = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
-    const secrets = {
-      secret: sealed,
-      previous_secret: before.secret,
-      previous_until_ms: now_ms + ROTATION_MS,
-    }
+    const secrets = rotated(before, sealed, now_ms)
     await audited.rotateSecret(db, before, secrets, authorOf(context))
     return { ...before, ...secrets, updated_ms: now_ms }
   })

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
+import { replacedSecrets } from '../domain/webhook-rotation.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import {
   type AttemptOutcome,
@@ -244,9 +245,8 @@ async function sendSigned(
 
 /** The keys of a webhook that sign now, the current one first; empty if this server cannot read them. */
 function signingKeys(webhook: StoredWebhook, { secrets: box, now }: Sending): KeyObject[] {
-  const { webhook_id, secret, previous_secret, previous_until_ms } = webhook
-  const isRotating = previous_secret !== null && (previous_until_ms ?? 0) > now()
-  return [secret, ...(isRotating ? [previous_secret] : [])].flatMap((sealed) => {
+  const { webhook_id, secret } = webhook
+  return [secret, ...replacedSecrets(webhook, now())].flatMap((sealed) => {
     try {
       const opened = box?.open(sealed, webhook_id)
       return typeof opened === 'object' ? signingKey(opened.secret) : []

@@ -99,6 +99,30 @@ describe('a webhook', () => {
       .toBe('blocked_address')
   })
 
+  it('signs with every secret of the last 24 hours, however often they were replaced', async () => {
+    const time = { ms: Date.now() }
+    const cairn = await startCairn({ now: () => time.ms })
+    const { client } = await cairn.workspace()
+    const receiver = await startReceiver()
+    const { data: made } = await client.createWebhook({ body: { url: receiver.url, types } })
+    const path = { webhook_id: made?.webhook.webhook_id ?? '' }
+    const rotate = async () => (await client.rotateWebhookSecret({ path })).data?.secret ?? ''
+    const [second, third] = [await rotate(), await rotate()]
+    receiver.secrets.push(made?.secret ?? '', second, third)
+    expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
+
+    const [fourth, fifth] = [await rotate(), await rotate()]
+    receiver.secrets.splice(0, 3, second, third, fourth, fifth)
+    expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
+    const signatures = () => String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ')
+    expect(signatures()).toHaveLength(4)
+    time.ms += 86_400_000
+    // Receivers compare the time of a message with the real clock.
+    receiver.secrets.length = 0
+    expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
+    expect(signatures()).toHaveLength(1)
+  })
+
   it('needs the key of the server, and keeps its place without it', async () => {
     const receiver = await startReceiver()
     const first = await startCairn()

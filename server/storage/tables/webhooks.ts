@@ -20,7 +20,7 @@ export type WebhookSettings = {
 /** The secrets of a webhook, encrypted. */
 export type WebhookSecrets = {
   secret: string
-  /** Signs too until its time. */
+  /** Those before it, separated by spaces; they sign too until their time. */
   previous_secret: string | null
   previous_until_ms: number | null
 }
