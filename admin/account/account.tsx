@@ -14,10 +14,9 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { NewPassword, newPasswordFault } from '../session/new-password.tsx'
 import { PasswordField } from '../session/password-field.tsx'
-import { sessionQuery, useMembership, useSession } from '../session/session.ts'
-import { openSignIn } from '../session/sign-out.tsx'
+import { openSignIn, sessionQuery, useMembership, useSession } from '../session/session.ts'
 import { NameForm } from './name-form.tsx'
-import { SessionList } from './session-list.tsx'
+import { SessionList, sessionsKey } from './session-list.tsx'
 
 /** The person's own settings, the same in all workspaces: name, password and sessions. */
 export function AccountScreen() {
@@ -55,9 +54,9 @@ export function AccountScreen() {
             Sessions
           </Title>
           <Text>
-            A session ends after 12 hours of inactivity, and after 14 days at the latest. This session expires
-            at the latest <Instant at={expires_at} />. If you do not recognize a session, end it and change
-            your password.
+            A session ends 12 hours after its last request, and after 14 days at the latest. Pages that update
+            themselves send requests while they are visible. This session expires at the latest{' '}
+            <Instant at={expires_at} />. If you do not recognize a session, end it and change your password.
           </Text>
           <SessionList />
           <SignOutEverywhere />
@@ -81,6 +80,8 @@ function PasswordForm({ email }: { email: string }) {
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       form.reset()
+      // The others have ended.
+      void queryClient.invalidateQueries({ queryKey: sessionsKey })
     },
     onError: (error) =>
       form.setErrors(

@@ -7,7 +7,8 @@ import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 
-const sessionsKey = ['sessions']
+/** The key of the query of the person's sessions. */
+export const sessionsKey = ['sessions']
 
 /** The person's sessions, each with a button to end it, except the current one, which ends by signing out. */
 export function SessionList() {

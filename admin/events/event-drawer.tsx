@@ -25,7 +25,7 @@ import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { visibleName } from '../parts/visible-name.ts'
-import { useMembership } from '../session/session.ts'
+import { useMembership, useSessionEnded } from '../session/session.ts'
 import { stepOf } from './event-rows.tsx'
 import type { Moves } from './opened.ts'
 import { valueText } from './variables-text.ts'
@@ -51,10 +51,12 @@ export function SideDrawer({
   children: ReactNode
 }) {
   const { next, previous } = moves ?? {}
+  // Then the keys belong to the dialog that asks to sign in again.
+  const isCovered = useSessionEnded()
   useEffect(() => {
-    if (!opened) return
+    if (!opened || isCovered) return
     function onKeyDown(event: KeyboardEvent) {
-      if (event.altKey || event.ctrlKey || event.metaKey) return
+      if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event)) return
       const move = ['j', 'ArrowDown'].includes(event.key)
         ? next
         : ['k', 'ArrowUp'].includes(event.key)
@@ -66,7 +68,7 @@ export function SideDrawer({
     }
     window.addEventListener('keydown', onKeyDown)
     return () => window.removeEventListener('keydown', onKeyDown)
-  }, [opened, next, previous])
+  }, [opened, isCovered, next, previous])
 
   return (
     <Drawer
@@ -94,6 +96,10 @@ export function SideDrawer({
       </Stack>
     </Drawer>
   )
+}
+
+function isTyping({ target }: KeyboardEvent): boolean {
+  return target instanceof Element && target.matches('input, textarea, select, [contenteditable]')
 }
 
 function MoveButton({

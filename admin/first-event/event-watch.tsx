@@ -41,11 +41,11 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   return (
     <Stack>
       <Paper
+        role="group"
+        aria-label="Latest event"
         withBorder
         p="md"
         mih={96}
-        role="status"
-        aria-label="Live events"
         style={event && { borderColor: 'var(--mantine-color-green-filled)', borderWidth: 2 }}
       >
         <Group align="flex-start" wrap="nowrap">
@@ -53,20 +53,26 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
             {event ? <IconCheck size={18} /> : <IconClock size={18} />}
           </ThemeIcon>
           <Box miw={0} flex={1}>
+            {/* Without the facts: their relative time would announce all of it anew each minute. */}
+            <Text fw={500} role="status" style={{ overflowWrap: 'anywhere' }}>
+              {/* Keyed by event, so that one with the same name is announced too. */}
+              <span key={event?.id}>
+                {event ? `${event.event_id} received in ${name}` : `Waiting for the first event in ${name}…`}
+              </span>
+            </Text>
             {event ? (
-              <LatestEvent event={event} journeyName={name} />
+              <LatestEvent event={event} />
             ) : (
-              <>
-                <Text fw={500}>Waiting for the first event in {name}…</Text>
-                <Text size="sm">It appears here as soon as it is stored.</Text>
-              </>
+              <Text size="sm">It appears here as soon as it is stored.</Text>
             )}
-            {error && (
-              <Text size="sm" mt="xs">
-                {error instanceof ProblemError ? error.problem.detail : 'Cannot reach Cairn at the moment.'}{' '}
-                Retrying…
-              </Text>
-            )}
+            <div role="status">
+              {error && (
+                <Text size="sm" mt="xs">
+                  {error instanceof ProblemError ? error.problem.detail : 'Cannot reach Cairn at the moment.'}{' '}
+                  Retrying…
+                </Text>
+              )}
+            </div>
           </Box>
         </Group>
       </Paper>
@@ -118,7 +124,7 @@ function NothingAppears({ seesRejections }: { seesRejections: boolean }) {
   )
 }
 
-function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyName: string }) {
+function LatestEvent({ event }: { event: Schemas['Event'] }) {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
   const { customer_id } = event
@@ -130,10 +136,7 @@ function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyN
   })
   return (
     <>
-      <Text fw={500} mb="xs" style={{ overflowWrap: 'anywhere' }}>
-        {event.event_id} received in {journeyName}
-      </Text>
-      <Stack component="dl" gap="xs" m={0}>
+      <Stack component="dl" gap="xs" m={0} mt="xs">
         <Fact name="Customer">
           <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer_id}`}>
             {customer ? visibleName(customer.customer_name, customer_id) : customer_id}

@@ -2,7 +2,7 @@ import { Anchor, List, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { visibleName } from '../parts/visible-name.ts'
-import { openSignIn } from '../session/sign-out.tsx'
+import { openSignIn } from '../session/session.ts'
 import { Gate } from './gate.tsx'
 
 /** Shown instead of a workspace that does not exist or that the person is not a member of. */

@@ -4,12 +4,18 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { mayLeave } from '../parts/forms/unsaved.ts'
 import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
-import { SessionContext, sessionQuery, useMembership, useSessionEnded } from '../session/session.ts'
-import { openSignIn } from '../session/sign-out.tsx'
+import {
+  openSignIn,
+  SessionContext,
+  sessionQuery,
+  useMembership,
+  useSessionEnded,
+} from '../session/session.ts'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
 import { Gate } from './gate.tsx'
 import { Navigation } from './navigation.tsx'
@@ -109,7 +115,7 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
         <Suspense fallback={<Loading lines={2} />}>
           <SignInForm email={session.person.email} />
         </Suspense>
-        <Button variant="subtle" fullWidth mt="sm" onClick={openSignIn}>
+        <Button variant="subtle" fullWidth mt="sm" onClick={() => mayLeave() && openSignIn()}>
           Sign in as someone else
         </Button>
       </Modal>

@@ -1,10 +1,10 @@
+import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from 'react-router'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
-import { sessionQuery } from '../session/session.ts'
-import { SignOutButton } from '../session/sign-out.tsx'
+import { sessionQuery, useSignOut } from '../session/session.ts'
 import { Gate } from './gate.tsx'
 
 /** Redirects from the root to the person's first workspace, or to the sign-in page. */
@@ -27,5 +27,17 @@ export function HomeScreen() {
     <Gate title="Administration">
       {error ? <ProblemAlert error={error} onRetry={refetch} /> : <Loading lines={2} />}
     </Gate>
+  )
+}
+
+function SignOutButton() {
+  const signOut = useSignOut()
+  return (
+    <Stack align="flex-start">
+      <ProblemAlert error={signOut.error} />
+      <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out
+      </Button>
+    </Stack>
   )
 }

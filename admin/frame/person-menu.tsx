@@ -2,10 +2,10 @@ import { ActionIcon, Menu, Modal, Text } from '@mantine/core'
 import { IconLogout, IconUserCircle, IconUserCog } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { roleName } from '../members/role.ts'
+import { mayLeave } from '../parts/forms/unsaved.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
-import { useMembership, useSession } from '../session/session.ts'
-import { useSignOut } from '../session/sign-out.tsx'
+import { useMembership, useSession, useSignOut } from '../session/session.ts'
 
 /** The signed-in person, with links to the account and to sign out. */
 export function PersonMenu() {
@@ -43,7 +43,10 @@ export function PersonMenu() {
           >
             Account
           </Menu.Item>
-          <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
+          <Menu.Item
+            leftSection={<IconLogout size={16} aria-hidden />}
+            onClick={() => mayLeave() && signOut.mutate()}
+          >
             Sign out
           </Menu.Item>
           <Menu.Divider />

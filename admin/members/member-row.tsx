@@ -143,8 +143,8 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         error={remove.error}
       >
         {isSelf
-          ? 'You lose access to this workspace immediately and need a new invitation to return. What you created is kept.'
-          : `${name} loses access to ${workspaceName} immediately and needs a new invitation to return. What they created is kept, including service keys: rotate any secret key that they know.`}
+          ? 'You lose access to this workspace immediately and need a new invitation to return. Your own views are deleted; the rest of what you created is kept.'
+          : `${name} loses access to ${workspaceName} immediately and needs a new invitation to return. Their own views are deleted; the rest of what they created is kept. Secret keys and view links that they know keep working: rotate those keys and revoke those links.`}
       </ConfirmDialog>
       {asked !== undefined && asked !== 'none' && (
         <ConfirmDialog

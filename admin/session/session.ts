@@ -1,8 +1,9 @@
-import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { type QueryClient, type QueryKey, queryOptions, useMutation } from '@tanstack/react-query'
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { useParams } from 'react-router'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
+import { keepUnsaved } from '../parts/forms/unsaved.ts'
 import { codeOf, taken } from '../problem.ts'
 
 /** The query of the session. */
@@ -60,8 +61,42 @@ export async function keptSession(queryClient: QueryClient): Promise<Schemas['Se
   }
 }
 
+/** Ends the session and opens the sign-in page, discarding all loaded data. */
+export function useSignOut() {
+  return useMutation({
+    mutationFn: async () => {
+      try {
+        await taken(cairnFor().signOut())
+      } catch (error) {
+        // It has already ended, which is the desired result.
+        if (codeOf(error) !== 'unauthorized') throw error
+      }
+    },
+    onSuccess: openSignIn,
+  })
+}
+
+/** A full page load, so that the next person finds nothing in memory, nor on the screen by going back. */
+export function openSignIn(): void {
+  // Asked before, if at all (`mayLeave`): staying now would leave a blank page.
+  removeEventListener('beforeunload', keepUnsaved)
+  // Browsers restore a page that was left as it was (back/forward cache). `replace` alone would leave the one before it.
+  document.body.replaceChildren()
+  location.assign('/admin/sign-in')
+}
+
 let ended = false
 const listeners = new Set<() => void>()
+
+// Mantine closes every open dialog on Escape, also those beneath the one that asks to sign in again. This listener is added
+// before Mantine's, which listen in the same phase.
+addEventListener(
+  'keydown',
+  (event) => {
+    if (ended && event.key === 'Escape') event.stopImmediatePropagation()
+  },
+  true,
+)
 
 /** Whether the session has ended while the page was open. */
 export function useSessionEnded(): boolean {

@@ -39,7 +39,7 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
     { refetchInterval: 2000 },
   )
   const { openedId, open, close, movesIn } = useOpened('delivery')
-  const opened = useLastSeen(deliveries.items.find(({ delivery_id }) => delivery_id === openedId))
+  const [opened, keep] = useLastSeen(deliveries.items.find(({ delivery_id }) => delivery_id === openedId))
   const shown = opened?.delivery_id === openedId ? opened : undefined
   const newest = deliveries.items.find(({ last_attempt }) => last_attempt !== null)
   return (
@@ -84,7 +84,18 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
         onClose={() => close()}
         moves={movesIn(deliveries.items.map(({ delivery_id }) => delivery_id))}
       >
-        {shown && <DeliveryDetails key={shown.delivery_id} webhook={webhook} delivery={shown} />}
+        {shown && (
+          <DeliveryDetails
+            key={shown.delivery_id}
+            webhook={webhook}
+            delivery={shown}
+            onResent={(delivery) => {
+              keep(delivery)
+              // It has another status now, and is followed in the list of all.
+              filters.clear()
+            }}
+          />
+        )}
         {!shown && deliveries.isPending && <Loading lines={6} />}
         {!shown && !deliveries.isPending && (
           <EmptyState title="Not among the listed deliveries">
@@ -97,10 +108,13 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
 }
 
 /** The last delivery that was given: it stays open when it leaves the list, for example by another status. */
-function useLastSeen(delivery: Delivery | undefined): Delivery | undefined {
+function useLastSeen(delivery: Delivery | undefined) {
   const last = useRef(delivery)
   if (delivery) last.current = delivery
-  return last.current
+  const keep = (delivery: Delivery) => {
+    last.current = delivery
+  }
+  return [last.current, keep] as const
 }
 
 function DeliveryTable({

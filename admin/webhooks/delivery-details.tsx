@@ -1,12 +1,13 @@
 import { Anchor, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { CodeBlock } from '../first-event/code-block.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
-import { exactText } from '../parts/instants/instant-text.ts'
+import { exactText, instantText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
 import { notify } from '../parts/notify.ts'
 import { countText } from '../parts/number-text.ts'
@@ -22,20 +23,31 @@ type Delivery = Schemas['Delivery']
 
 /** A message and its last attempt, with a button that sends it again. */
 export function DeliveryDetails({
-  webhook: { webhook_id, url },
+  webhook,
   delivery,
+  onResent,
 }: {
   webhook: Schemas['Webhook']
   delivery: Delivery
+  /** Receives the delivery as it is then. */
+  onResent: (delivery: Delivery) => void
 }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
+  const reasonId = useId()
+  const { webhook_id, url, enabled } = webhook
   const webhooksKey = useWorkspaceKey('webhooks', webhook_id)
   const { delivery_id, type, status, attempts, created_at, next_attempt_at, last_attempt, message } = delivery
   const resend = useMutation({
     mutationFn: () => taken(cairn.resendWebhookDelivery({ path: { webhook_id, delivery_id } })),
-    onSuccess: async () => {
-      void notify('The message is sent again.')
+    onSuccess: async (delivery) => {
+      const pausedUntil = webhook.next_attempt_at
+      void notify(
+        pausedUntil
+          ? `The message is sent at the next attempt: ${instantText(new Date(pausedUntil))}.`
+          : 'The message is sent again.',
+      )
+      onResent(delivery)
       await queryClient.invalidateQueries({ queryKey: webhooksKey })
     },
   })
@@ -71,10 +83,19 @@ export function DeliveryDetails({
           variant="default"
           leftSection={<IconRefresh size={16} aria-hidden />}
           loading={resend.isPending}
-          onClick={() => resend.mutate()}
+          // Not truly disabled: then the focus would not get to the reason.
+          aria-disabled={!enabled}
+          data-disabled={!enabled}
+          aria-describedby={enabled ? undefined : reasonId}
+          onClick={() => enabled && resend.mutate()}
         >
           Send again
         </Button>
+        {!enabled && (
+          <Text size="sm" id={reasonId}>
+            The webhook is disabled and sends nothing. Enable it first.
+          </Text>
+        )}
       </Group>
       <ProblemAlert error={resend.error} />
       <Message message={message} subject_id={delivery.subject_id} />

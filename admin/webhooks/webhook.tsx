@@ -1,7 +1,7 @@
 import { Button, Group, SimpleGrid, Stack, Title } from '@mantine/core'
 import { IconPencil } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -22,7 +22,6 @@ import { SendTest } from './send-test.tsx'
 import { VerificationHelp } from './verification-help.tsx'
 import { EnableButtons, WebhookMenu } from './webhook-actions.tsx'
 import { draftOfWebhook, webhookChanges, windowText } from './webhook-draft.ts'
-
 import { pendingText, WebhookNotices, WebhookState } from './webhook-state.tsx'
 import { typesText, UrlText } from './webhook-types.tsx'
 
@@ -47,25 +46,44 @@ function LoadedWebhook() {
     queryFn: ({ signal }) => taken(cairn.getWebhook({ path: { webhook_id }, signal })),
     refetchInterval: 2000,
   })
-  if (data) return <WebhookPage key={webhook_id} webhook={data} />
+  const alert = <ProblemAlert error={error} onRetry={() => refetch()} />
+  const isGone = codeOf(error) === 'webhook_not_found'
+  if (data) return <WebhookPage key={webhook_id} webhook={data} isGone={isGone} alert={alert} />
+  if (isGone) return <NotFound />
   return (
     <Page title="Webhook">
       {isPending && <Loading lines={8} />}
-      {codeOf(error) === 'webhook_not_found' ? (
-        <EmptyState title="Webhook not found" action={<AllWebhooks />}>
-          This workspace has no webhook with this ID. It may have been removed.
-        </EmptyState>
-      ) : (
-        <ProblemAlert error={error} onRetry={() => refetch()} />
-      )}
+      {alert}
     </Page>
   )
 }
 
-function WebhookPage({ webhook }: { webhook: Webhook }) {
+function NotFound() {
+  return (
+    <Page title="Webhook">
+      <EmptyState title="Webhook not found" action={<AllWebhooks />}>
+        This workspace has no webhook with this ID. It may have been removed.
+      </EmptyState>
+    </Page>
+  )
+}
+
+function WebhookPage({
+  webhook,
+  isGone,
+  alert,
+}: {
+  webhook: Webhook
+  /** Whether it has been removed since it was read. */
+  isGone: boolean
+  /** Why it could not be read again, if so. */
+  alert: ReactNode
+}) {
   const [isEditing, setIsEditing] = useState(false)
   const [secret, setSecret] = useState<string>()
   const { host } = new URL(webhook.url)
+  // What was typed stays until its author discards it.
+  if (isGone && !isEditing) return <NotFound />
   return (
     <Page
       title={host}
@@ -83,6 +101,7 @@ function WebhookPage({ webhook }: { webhook: Webhook }) {
     >
       <Stack gap="lg">
         <AllWebhooks />
+        {alert}
         {isEditing ? (
           <EditForm webhook={webhook} onDone={() => setIsEditing(false)} />
         ) : (

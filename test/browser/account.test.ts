@@ -60,6 +60,25 @@ describe('The account', () => {
     expect((await owner.fetch('GET /session')).status).toBe(200)
   })
 
+  it('no longer lists the sessions that a new password has ended', async () => {
+    await elsewhere(IPHONE)
+    const page = await open('account')
+    const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
+    await onPhone.waitFor()
+    await page.getByLabel('Current password').fill(owner.password)
+    await page.getByLabel('New password').fill('a far longer password')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Password changed').waitFor()
+    await onPhone.waitFor({ state: 'hidden' })
+    await sessions(page).filter({ hasText: 'Current' }).waitFor()
+  })
+
+  it('says what keeps a session alive: requests, also those of a page that updates itself', async () => {
+    const page = await open('account')
+    await page.getByText('A session ends 12 hours after its last request').waitFor()
+    await page.getByText('Pages that update themselves send requests while they are visible.').waitFor()
+  })
+
   it('accepts that a session has ended in the meantime', async () => {
     const phone = await elsewhere(IPHONE)
     const page = await open('account', ['404 DELETE /v1/sessions/{id}'])

@@ -89,7 +89,7 @@ async function copiedCode(page: Page, label: string): Promise<string> {
 }
 
 function panelOf(page: Page) {
-  return page.getByRole('status', { name: 'Live events' })
+  return page.getByRole('group', { name: 'Latest event' })
 }
 
 describe('the first visit', () => {
@@ -252,6 +252,26 @@ describe('the code for a first event', () => {
       await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
     }
     expect(arrived.size).toBe(2)
+  })
+
+  it('announces that an event arrived, also one of the same name, and nothing else', async () => {
+    const { page, workspace } = await openFirstEvent('curl')
+    const announced = panelOf(page).getByRole('status').filter({ hasText: 'Onboarding' })
+    await announced.getByText('Waiting for the first event in Onboarding…', { exact: true }).waitFor()
+    const said = await announced.evaluateHandle((element) => {
+      const said: string[] = []
+      const observer = new MutationObserver(() => said.push(element.textContent))
+      observer.observe(element, { childList: true, characterData: true, subtree: true })
+      return said
+    })
+    const line = 'signed_up received in Onboarding'
+    for (const times of [1, 2]) {
+      await sendEvent(workspace)
+      await expect.poll(() => said.jsonValue()).toEqual(Array(times).fill(line))
+    }
+    await panelOf(page).getByText('Still listening').waitFor()
+    expect(await panelOf(page).locator('time').count()).toBe(1)
+    expect(await page.locator('[role=status] time, [aria-live] time').count()).toBe(0)
   })
 
   it('fits the screen and is accessible', async () => {

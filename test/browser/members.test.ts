@@ -368,6 +368,7 @@ describe('A member', () => {
     await chooseAction(page, ada, 'Remove from workspace…')
     const dialog = page.getByRole('dialog', { name: 'Remove Ada Lovelace?' })
     await dialog.getByText('loses access').waitFor()
+    await dialog.getByText('Secret keys and view links that they know keep working').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await rowOf(page, ada).waitFor({ state: 'hidden' })
 
@@ -380,7 +381,9 @@ describe('A member', () => {
     const ada = await member('Ada Lovelace', 'admin')
     const page = await open(ada, 'members')
     await chooseAction(page, ada, 'Leave workspace…')
-    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Your own views are deleted; the rest of what you created is kept.').waitFor()
+    await dialog.getByRole('button', { name: 'Leave' }).click()
     await heading(page, 'You are not a member of any workspace').waitFor()
   })
 

@@ -206,6 +206,33 @@ describe('Signing out', () => {
     expect(await page.getByText(owner.email).count()).toBe(0)
   })
 
+  it('asks first if something would be lost, and once', async () => {
+    const page = await openAdministration({
+      cairn,
+      signedIn: owner.headers,
+      path: screenPath(workspace, `journeys/${workspace.journey_id}/settings`),
+      refusals: [nobody],
+    })
+    const description = page.getByLabel('Description')
+    await description.fill('Not saved yet')
+    const questions: string[] = []
+    let answer: 'accept' | 'dismiss' = 'dismiss'
+    page.on('dialog', async (dialog) => {
+      questions.push(dialog.type())
+      await dialog[answer]()
+    })
+    await chooseFromPersonMenu(page, owner, 'Sign out')
+    expect(questions).toEqual(['confirm'])
+    expect(await description.inputValue()).toBe('Not saved yet')
+    expect((await owner.fetch('GET /session')).status).toBe(200)
+
+    answer = 'accept'
+    await chooseFromPersonMenu(page, owner, 'Sign out')
+    await heading(page, 'Sign in').waitFor()
+    expect(questions).toEqual(['confirm', 'confirm'])
+    expect((await owner.fetch('GET /session')).status).toBe(401)
+  })
+
   it('ends the session, and leaves nothing behind the Back button', async () => {
     const page = await openAdministration({
       cairn,
@@ -326,12 +353,45 @@ describe('A session that ends in the middle of work', () => {
     now_ms += 12 * hour_ms
 
     await invitation.getByRole('button', { name: 'Create invitation link' }).click()
+    await signInDialog(page)
+      .getByLabel(/^Password/)
+      .press('Escape')
     await sendSignIn(signInDialog(page), owner)
     await signInDialog(page).waitFor({ state: 'hidden' })
 
     expect(await invitation.getByLabel('Email').inputValue()).toBe('ada@example.com')
     await invitation.getByRole('button', { name: 'Create invitation link' }).click()
     await page.getByRole('dialog', { name: 'Invitation for ada@example.com' }).waitFor()
+  })
+
+  it('asks above an open event, which keeps its keys for later', async () => {
+    const customer_id = await initialize(workspace, 'user-1')
+    const { client, journey_id } = workspace
+    for (const event_id of ['signed_up', 'activated']) {
+      await client.createEvent({ body: { journey_id, customer_id, event_id } })
+    }
+    const page = await openAdministration({
+      cairn,
+      signedIn: owner.headers,
+      path: screenPath(workspace, 'events'),
+      refusals: [nobody],
+    })
+    await page.getByRole('button', { name: /^activated of/ }).click()
+    const details = page.getByRole('dialog', { name: 'activated' })
+    await details.waitFor()
+    const { search } = new URL(page.url())
+    await endSessions(owner)
+    await comeBackTo(page)
+    const password = signInDialog(page).getByLabel(/^Password/)
+    await password.pressSequentially('jk')
+    expect(await password.inputValue()).toBe('jk')
+    await signInDialog(page).getByRole('button', { name: 'Sign in', exact: true }).press('j')
+    await sendSignIn(signInDialog(page), owner)
+    await signInDialog(page).waitFor({ state: 'hidden' })
+    expect(new URL(page.url()).search).toBe(search)
+    await details.waitFor()
+    await page.keyboard.press('j')
+    await page.getByRole('dialog', { name: 'signed_up' }).waitFor()
   })
 
   it('reads what it could not read, once the person has signed in again', async () => {
@@ -364,8 +424,12 @@ describe('A session that ends in the middle of work', () => {
     await endSessions(owner)
     await page.getByRole('button', { name: 'Save changes' }).click()
 
-    page.on('dialog', (dialog) => dialog.accept())
-    await signInDialog(page).getByRole('button', { name: 'Sign in as someone else' }).click()
+    const someoneElse = signInDialog(page).getByRole('button', { name: 'Sign in as someone else' })
+    page.once('dialog', (dialog) => dialog.dismiss())
+    await someoneElse.click()
+    await expectInForm(page, written)
+    page.once('dialog', (dialog) => dialog.accept())
+    await someoneElse.click()
     await heading(page, 'Sign in').waitFor()
     await sendSignIn(page, other)
 

@@ -3,6 +3,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
+import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
@@ -298,7 +299,7 @@ describe('a webhook', () => {
     await choose(page, 'Rotate secret…')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
     const dialog = page.getByRole('dialog', { name: /^Your new secret/ })
-    await dialog.getByText(/For 24 hours every message is signed with both/).waitFor()
+    await dialog.getByText(/For 24 hours every message is signed with the old secret too/).waitFor()
     const rotated = await shownSecret(dialog)
     expect(rotated).not.toBe(secret)
     await dialog.getByRole('button', { name: 'Copy secret' }).click()
@@ -339,6 +340,39 @@ describe('a webhook', () => {
     await page.getByRole('button', { name: 'Remove webhook' }).click()
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
     expect(await storedWebhooks()).toEqual([])
+  })
+
+  it('that is removed meanwhile is reported, and what is being typed stays', async () => {
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook_id } = webhook
+    const page = await open(`webhooks/${webhook_id}`, { refusals: ['404 GET /v1/webhooks/{id}'] })
+    await page.getByRole('button', { name: 'Edit webhook' }).click()
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('Not saved yet')
+    await api.removeWebhook({ path: { webhook_id } })
+    await page.getByRole('alert', { name: problems.webhook_not_found.title }).waitFor()
+    expect(await description.inputValue()).toBe('Not saved yet')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'Webhook not found' }).waitFor()
+    expect(await page.getByText('127.0.0.1:9').count()).toBe(0)
+  })
+
+  it('that cannot be read any more stays on the page, which says so', async () => {
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const admin = await signUp(cairn, workspace, 'admin')
+    const page = await open(`webhooks/${webhook.webhook_id}`, {
+      person: admin,
+      refusals: ['403 GET /v1/webhooks/{id}'],
+    })
+    // Without the deliveries, which report the same.
+    await page.getByRole('button', { name: 'Edit webhook' }).click()
+    const path = { person_id: admin.person_id }
+    await api.updateMember({ path, body: { role: 'viewer' } })
+    const alert = page.getByRole('alert', { name: problems.role_not_allowed.title })
+    await alert.waitFor()
+    await heading(page, '127.0.0.1:9').waitFor()
+    await api.updateMember({ path, body: { role: 'admin' } })
+    await alert.waitFor({ state: 'hidden' })
   })
 
   it('that does not exist is reported', async () => {
@@ -383,6 +417,60 @@ describe('the deliveries of a webhook', () => {
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'hidden' })
     await page.getByText('The receiver does not accept messages').waitFor({ state: 'hidden' })
+  })
+
+  it('are followed after they were sent again, also from a list of one status', async () => {
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    await sendEvent('signed_up')
+    await receiver.has(1)
+    const page = await open(`webhooks/${webhook.webhook_id}?status=succeeded`)
+    await rows(page).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: 'Events' })
+    await drawer.getByText('Succeeded', { exact: true }).waitFor()
+    receiver.answer = (res) => res.writeHead(500).end()
+    await drawer.getByRole('button', { name: 'Send again' }).click()
+    await drawer.getByText('Pending', { exact: true }).waitFor()
+    await drawer.getByText(/The receiver did not accept it: status 500/).waitFor()
+    expect(new URL(page.url()).searchParams.has('status')).toBe(false)
+  })
+
+  it('are not sent again while the webhook is disabled, with the reason', async () => {
+    const receiver = await startReceiver()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook_id } = webhook
+    await sendEvent('signed_up')
+    await receiver.has(1)
+    const page = await open(`webhooks/${webhook_id}`)
+    await rows(page).first().getByText('Succeeded').waitFor()
+    await rows(page).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: 'Events' })
+    const resend = drawer.getByRole('button', { name: 'Send again' })
+    expect(await resend.isEnabled()).toBe(true)
+    await api.updateWebhook({ path: { webhook_id }, body: { enabled: false } })
+    await drawer.getByText('The webhook is disabled and sends nothing.').waitFor()
+    expect(await descriptionOf(resend)).toBe('The webhook is disabled and sends nothing. Enable it first.')
+    expect(await resend.isEnabled()).toBe(false)
+    await inspectState(page, 'webhook-disabled-delivery')
+    await resend.press('Enter')
+    const { data } = await api.listWebhookDeliveries({ path: { webhook_id } })
+    expect(data?.data).toMatchObject([{ status: 'succeeded' }])
+    await api.updateWebhook({ path: { webhook_id }, body: { enabled: true } })
+    await expect.poll(() => resend.isEnabled()).toBe(true)
+  })
+
+  it('that wait for a paused receiver are said to wait', async () => {
+    const receiver = await startReceiver()
+    receiver.answer = (res) => res.writeHead(503, { 'retry-after': '3600' }).end()
+    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    await sendEvent('signed_up')
+    const page = await open(`webhooks/${webhook.webhook_id}`)
+    await page.getByText('Messages wait').waitFor()
+    await rows(page).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: 'Events' })
+    await drawer.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText(/^The message is sent at the next attempt: \d/).waitFor()
+    expect(receiver.received).toHaveLength(1)
   })
 
   it('are filtered by status, in the URL', async () => {
@@ -432,6 +520,13 @@ describe('the list of webhooks', () => {
     expect(await page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
   })
 })
+
+/** The text by which screen readers describe the element. */
+function descriptionOf(element: Locator): Promise<string | undefined> {
+  return element.evaluate(
+    (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
+  )
+}
 
 /** Presses Tab until the element has the focus. */
 async function tabTo(page: Page, element: Locator) {

@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
 import { ConfirmDialog } from '../confirm-dialog.tsx'
+import { keepUnsaved } from './unsaved.ts'
 
 type LeaveGuardProps = {
   /** Whether leaving would lose something. */
@@ -19,9 +20,8 @@ export function LeaveGuard({ active, title, confirmLabel, children }: LeaveGuard
 
   useEffect(() => {
     if (!active) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
+    addEventListener('beforeunload', keepUnsaved)
+    return () => removeEventListener('beforeunload', keepUnsaved)
   }, [active])
 
   return (
