@@ -29,6 +29,17 @@ describe('a group', () => {
     expect(commitsInLog(sqlitePath(store.databaseUrl)) - before).toBe(1)
   })
 
+  it('of few requests contains those of the next iterations, as long as each brings some', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const before = commitsInLog(sqlitePath(store.databaseUrl))
+    const answers = [insert(store, subject)]
+    await setImmediate()
+    answers.push(insert(store, subject))
+    await Promise.all(answers)
+    expect(commitsInLog(sqlitePath(store.databaseUrl)) - before).toBe(1)
+  })
+
   it('contains all requests that arrive while the previous group is committed', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)

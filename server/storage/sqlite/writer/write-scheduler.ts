@@ -20,6 +20,13 @@ import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './w
  */
 const GROUP_ROWS = 1_000
 
+/**
+ * Fewer rows than this wait for others that are about to arrive, because a commit costs as much as several rows, but no longer
+ * than so many iterations of the event loop.
+ */
+const SHARED_ROWS = 32
+const MOST_ITERATIONS = 3
+
 /** Reasons for refused writes; only the first needs the operator. */
 const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
 
@@ -190,11 +197,23 @@ export class WriteScheduler {
     await exited
   }
 
-  /** Requests of one iteration of the event loop are committed together: each alone would cost an fsync. */
+  /**
+   * Requests of one iteration of the event loop are committed together, as each alone would cost an fsync; and if they are
+   * few, with those of the next ones, as long as each brings some.
+   */
   #schedule() {
     if (this.#scheduled || this.#busy) return
     this.#scheduled = true
+    this.#collect({ rows: 0, iteration: 1 })
+  }
+
+  #collect({ rows: before, iteration }: { rows: number; iteration: number }) {
     setImmediate(() => {
+      const { rows } = this.#waiting
+      const isGrowing = rows > before && rows < SHARED_ROWS && iteration < MOST_ITERATIONS
+      if (isGrowing && !this.#busy && this.#transactions.length === 0) {
+        return this.#collect({ rows, iteration: iteration + 1 })
+      }
       this.#scheduled = false
       if (!this.#busy) this.#next()
     })
@@ -268,8 +287,9 @@ export class WriteScheduler {
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
-    // Directly and not through #schedule: what arrived during the commit has waited long enough.
-    this.#next()
+    // What arrived during the commit has waited long enough, unless a few rows may get company.
+    if (this.#waiting.rows < SHARED_ROWS) this.#schedule()
+    else this.#next()
   }
 
   async #ask<Kind extends WriterReply['kind']>(request: WriterRequest): Promise<Reply<Kind>> {
