@@ -1,3 +1,4 @@
+import { areFew, collectRows } from '../../events/collect-rows.ts'
 import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { CommittedGroup } from '../../storage.ts'
@@ -103,14 +104,16 @@ export class WriteScheduler {
     await this.#closed.promise
   }
 
-  /** Requests of one iteration of the event loop are committed together: a commit each would cost a disk write each. */
   #schedule() {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.#next()
-    })
+    collectRows(
+      () => this.#waiting.rows,
+      () => {
+        this.#scheduled = false
+        this.#next()
+      },
+    )
   }
 
   #next() {
@@ -146,7 +149,9 @@ export class WriteScheduler {
     const groups = (this.#busy.get(workspaceId) ?? 0) - 1
     if (groups > 0) this.#busy.set(workspaceId, groups)
     else this.#busy.delete(workspaceId)
-    this.#next()
+    // What arrived during the commit has waited long enough, unless a few rows may get company.
+    if (areFew(this.#waiting.rows)) this.#schedule()
+    else this.#next()
   }
 
   /** Writes all units together; if one fails, each by itself. @returns whether all were written */

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import { areFew, collectRows } from '../../events/collect-rows.ts'
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { BegunMigration } from '../../migrate.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
@@ -19,13 +20,6 @@ import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './w
  * milliseconds.
  */
 const GROUP_ROWS = 1_000
-
-/**
- * Fewer rows than this wait for others that are about to arrive, because a commit costs as much as several rows, but no longer
- * than so many iterations of the event loop.
- */
-const SHARED_ROWS = 32
-const MOST_ITERATIONS = 3
 
 /** Reasons for refused writes; only the first needs the operator. */
 const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
@@ -197,26 +191,17 @@ export class WriteScheduler {
     await exited
   }
 
-  /**
-   * Requests of one iteration of the event loop are committed together, as each alone would cost an fsync; and if they are
-   * few, with those of the next ones, as long as each brings some.
-   */
   #schedule() {
     if (this.#scheduled || this.#busy) return
     this.#scheduled = true
-    this.#collect({ rows: 0, iteration: 1 })
-  }
-
-  #collect({ rows: before, iteration }: { rows: number; iteration: number }) {
-    setImmediate(() => {
-      const { rows } = this.#waiting
-      const isGrowing = rows > before && rows < SHARED_ROWS && iteration < MOST_ITERATIONS
-      if (isGrowing && !this.#busy && this.#transactions.length === 0) {
-        return this.#collect({ rows, iteration: iteration + 1 })
-      }
-      this.#scheduled = false
-      if (!this.#busy) this.#next()
-    })
+    const mayWait = () => !this.#busy && this.#transactions.length === 0
+    collectRows(
+      () => (mayWait() ? this.#waiting.rows : Number.POSITIVE_INFINITY),
+      () => {
+        this.#scheduled = false
+        if (!this.#busy) this.#next()
+      },
+    )
   }
 
   #next() {
@@ -288,7 +273,7 @@ export class WriteScheduler {
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
     // What arrived during the commit has waited long enough, unless a few rows may get company.
-    if (this.#waiting.rows < SHARED_ROWS) this.#schedule()
+    if (areFew(this.#waiting.rows)) this.#schedule()
     else this.#next()
   }
 

@@ -1,0 +1,24 @@
+/** A commit costs as much as several rows: fewer than this wait for others that are about to arrive. */
+const SHARED_ROWS = 64
+
+/** For how many iterations of the event loop they wait at most. */
+const MOST_ITERATIONS = 3
+
+/**
+ * Calls `begin` at the end of this iteration of the event loop, so that its requests are committed together; while only few
+ * rows wait, at the end of one of the next iterations, as long as each brings some.
+ * @param rows returns the number of rows that wait; Infinity if nothing may be waited for
+ */
+export function collectRows(rows: () => number, begin: () => void, before = 0, iteration = 1): void {
+  setImmediate(() => {
+    const now = rows()
+    const isGrowing = now > before && now < SHARED_ROWS && iteration < MOST_ITERATIONS
+    if (isGrowing) collectRows(rows, begin, now, iteration + 1)
+    else begin()
+  })
+}
+
+/** Whether rows that have waited for the commit before them may wait for others. */
+export function areFew(rows: number): boolean {
+  return rows > 0 && rows < SHARED_ROWS
+}
