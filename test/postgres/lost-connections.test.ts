@@ -183,6 +183,35 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     expect(idOf(await returned)).not.toBe(customer.customer_id)
   })
 
+  it('does not bring back a customer that is being erased at that moment', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const second = await openStoreForTest({ databaseUrl: url })
+    const cut = proxy.cutAt(CUSTOMERS, 'after')
+    const outcome = initialize(store, subject, 'user-2')
+    await cut
+    proxy.freeze()
+    const customers = "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'"
+    const [made] = await runSql(url, customers)
+    const customer = { workspace_id, customer_id: String(made?.customer_id), may_return: false }
+    const [erased, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const erasure = second.db.transaction().execute(async (db) => {
+      await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
+      erased.resolve()
+      await mayCommit.promise
+    })
+    await erased.promise
+    proxy.thaw()
+    const waiting = `SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+      AND datname = current_database() AND query LIKE '%INTO customers %'`
+    await vi.waitUntil(async () => (await runSql(url, waiting)).length > 0, withPatience)
+    mayCommit.resolve()
+    await erasure
+    expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
+    expect(await runSql(url, customers)).toEqual([])
+  })
+
   it('is an outage if what finds out the outcome is refused, and nothing is stored again', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)

@@ -12,9 +12,10 @@ const STATEMENT_MS = 3_600_000
 
 /**
  * How long a migration waits for a table that others read or lock, a `pg_dump` say: everyone who comes after it waits as
- * long. It is tried again after a pause, in which they go on.
+ * long. It is tried again after a pause, in which they go on. More than `deadlock_timeout` (1 s), after which PostgreSQL
+ * cancels an autovacuum that is in the way.
  */
-const LOCK_MS = 1_000
+const LOCK_MS = 2_000
 const PAUSE_S = 4
 
 type MigrateOptions = { released?: Migrations; onBegin?: ((begun: BegunMigration) => void) | undefined }
@@ -44,7 +45,8 @@ export async function migrateDatabase(
           return false
         },
       )
-      if (!isDone) await pool.read('SELECT pg_sleep($1)', [PAUSE_S])
+      // Other servers that start may wait too, and must not take turns without a pause.
+      if (!isDone) await pool.read('SELECT pg_sleep($1)', [PAUSE_S * (1 + Math.random())])
     }
   } finally {
     await pool.close()

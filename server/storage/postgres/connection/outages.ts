@@ -35,6 +35,11 @@ export function isLocked(error: unknown): boolean {
   return isRefused(error) && error.code === '55P03'
 }
 
+/** Whether a statement, a lock or a transaction took too long. */
+export function isTimeout(error: unknown): boolean {
+  return isRefused(error) && OVERLOADS.has(error.code)
+}
+
 /** Whether a row refers to another that was removed meanwhile. */
 export function isOrphaned(error: unknown): boolean {
   return isRefused(error) && error.code === '23503'

@@ -69,15 +69,17 @@ export class CustomerWriter {
    */
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const newIds = new Map<string, string>()
+    const ownIds = new Set<string>()
     for (let round = 1; round <= ROUNDS; round += 1) {
       const { statuses, known, erased, erasures } = await this.#look(workspace_id, calls)
       // One of an earlier round may have been created, and erased since: it is not used again.
       for (const [key, id] of this.#newIds(calls)) if (!known.has(key)) newIds.set(key, id)
+      for (const id of newIds.values()) ownIds.add(id)
       const plans = plansOf(calls, { statuses, known, erased, newIds })
       const due = [...plans.values()].filter(isDue)
       // What was read is committed already.
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due, erasures)
-      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
+      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, ownIds })
     }
     throw new Error('customers were changed by other servers during every attempt')
   }
@@ -179,8 +181,9 @@ export class CustomerWriter {
     const lists = [customers, steps.words, enrolments].map((rows) => JSON.stringify(rows))
     const parameters = [workspace_id, now_ms, ...lists, arrival, erasures]
     try {
-      return await untilKnown(this.#options.pool, async (connection) => {
-        if (this.#options.isDistributed) return await writeCustomersInSteps(connection, steps)
+      return await untilKnown(this.#options.pool, async (connection, mayBeDone) => {
+        // What was created before may be erased at this moment: only a later statement sees that.
+        if (this.#options.isDistributed || mayBeDone) return await writeCustomersInSteps(connection, steps)
         return (await connection.run(WRITE, parameters)).rows.length
       })
     } catch (error) {
@@ -237,7 +240,11 @@ function changeOf({ known, customer_name }: Plan): 'made' | 'renamed' | 'none' {
 
 function outcomesOf(
   calls: readonly Initialization[],
-  { plans, ...found }: Found & { plans: Map<string, Plan> },
+  {
+    plans,
+    ownIds,
+    ...found
+  }: Omit<Found, 'newIds'> & { plans: Map<string, Plan>; ownIds: ReadonlySet<string> },
 ): InitializeOutcome[] {
   const reported = new Set<string>()
   return calls.map((call) => {
@@ -247,7 +254,7 @@ function outcomesOf(
     if (!plan) throw new Error('an initialization that breaks no rule was not planned')
     const { customer_id } = plan
     // Of several calls that would create it, the first one did.
-    const created = customer_id === found.newIds.get(keyOf(call)) && !reported.has(customer_id)
+    const created = ownIds.has(customer_id) && !reported.has(customer_id)
     reported.add(customer_id)
     return { status: 'stored', customer_id, created }
   })

@@ -3,7 +3,7 @@ import type { EventOutcome, InitializeOutcome } from '../../events/event-store.t
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { CommittedGroup } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { isNodeLost, seenFromOutside } from '../connection/outages.ts'
+import { ConnectionLost, isNodeLost, isTimeout, seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
 import { type EventWriter, GroupUnavailable, type Sending } from './event-writer.ts'
 
@@ -174,7 +174,8 @@ export class WriteScheduler {
       if (!(seen instanceof Unavailable) || seen instanceof GroupUnavailable) return false
       // What waits after a failure of the storage would fail too, each after a delay. A lost node concerns this workspace
       // alone, and so does a statement that took too long while others were committed.
-      const isOwn = isNodeLost(error) || (seen.reason === 'overloaded' && this.#succeeded > before)
+      const cause = error instanceof ConnectionLost ? error.cause : error
+      const isOwn = isNodeLost(cause) || (isTimeout(cause) && this.#succeeded > before)
       const doomed = isOwn ? this.#waiting.takeAllOf(workspaceId) : this.#waiting.takeAll()
       for (const { reject } of doomed) reject(seen)
       return false
