@@ -1,10 +1,11 @@
 // engines: sqlite, postgres
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/tables/journeys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { engine } from '../fixtures/engine.ts'
+import { withPatience } from '../fixtures/patience.ts'
 import {
   connectTo,
   holdWrites,
@@ -37,8 +38,8 @@ async function holdWriter(store: Store, subject: Subject) {
   const other = await connectTo(store.databaseUrl)
   const letWrite = await holdWrites(other)
   const taken: Promise<unknown>[] = [insert(store, subject)]
-  // In the next iteration of the event loop it has been sent to the writer and no longer counts as waiting.
-  await new Promise((resolve) => setImmediate(resolve))
+  // Once it has been sent to the writer, it no longer counts as waiting.
+  await vi.waitUntil(() => store.statistics().waitingRows === 0, withPatience)
   return {
     other,
     taken,

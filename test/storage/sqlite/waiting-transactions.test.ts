@@ -1,7 +1,8 @@
 // engines: sqlite (what only SQLite has)
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
 import { newEvent, newSubject } from '../../fixtures/store.ts'
 
 /** Limit of rows and transactions that wait for the only writer. */
@@ -16,8 +17,8 @@ describe('transactions that wait', () => {
     other.exec('BEGIN IMMEDIATE')
     const events = (count: number) => Array.from({ length: count }, () => newEvent(subject))
     const first = store.events.insertEvents(workspace_id, events(1))
-    // In the next iteration of the event loop it has been sent to the writer and no longer counts as waiting.
-    await new Promise((resolve) => setImmediate(resolve))
+    // Once it has been sent to the writer, it no longer counts as waiting.
+    await vi.waitUntil(() => store.statistics().waitingRows === 0, withPatience)
     const rest = store.events.insertEvents(workspace_id, events(WAITING - 1))
     const last = store.db.transaction().execute(async () => 'done')
     await expect(store.db.transaction().execute(async () => {})).rejects.toMatchObject({
