@@ -52,11 +52,13 @@ export class CustomerWriter {
     } else if (known && known.customer_name !== customer_name && !discretion) {
       this.#rename(workspace_id, known, customer_name, now_ms)
     }
-    const { enrol, number } = this.#statements
-    const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
-    if (changes > 0) number.run(journey.journey_ref, customer_ref)
-    // Its first event often follows at once; looking it up then would take 25 µs.
-    this.#references.noteEnrolled(journey.enrolled, customer_id, customer_ref)
+    if (!journey.enrolled.has(customer_id)) {
+      const { enrol, number } = this.#statements
+      const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
+      if (changes > 0) number.run(journey.journey_ref, customer_ref)
+      // Its first event often follows at once; looking it up then would take 25 µs.
+      this.#references.noteEnrolled(journey.enrolled, customer_id, customer_ref)
+    }
     return { status: 'stored', customer_id, created: known === undefined }
   }
 
@@ -98,8 +100,11 @@ export class CustomerWriter {
 
   #isErased(unit: Initialization): boolean {
     const { workspace_id } = unit
-    const secret = this.#statements.secret.get(workspace_id) ?? ''
-    return this.#statements.erased.get(workspace_id, ownDigest(secret, unit)) !== undefined
+    const workspace = this.#statements.workspace.get(workspace_id)
+    // Mostly nobody, and then no digest is needed.
+    if (!workspace || workspace.erasures === 0) return false
+    const digest = ownDigest(workspace.erasure_secret, unit)
+    return this.#statements.erased.get(workspace_id, digest) !== undefined
   }
 
   #rename(workspace_id: string, known: KnownCustomer, customer_name: string, now_ms: number) {
@@ -161,9 +166,9 @@ function prepare(connection: Connection) {
           SELECT 1 + max(removed_customer_ref, coalesce((SELECT max(customer_ref) FROM customers), 0)) FROM event_indexing
         ), ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    secret: connection
-      .prepare<[string], string>('SELECT erasure_secret FROM workspaces WHERE workspace_id = ?')
-      .pluck(),
+    workspace: connection.prepare<[string], { erasure_secret: string; erasures: number }>(
+      'SELECT erasure_secret, erasures FROM workspaces WHERE workspace_id = ?',
+    ),
     erased: connection.prepare<[string, string]>(
       'SELECT 1 FROM erasures WHERE workspace_id = ? AND own_digest = ?',
     ),

@@ -16,6 +16,7 @@ const STATUSES = ['created', 'duplicate', 'rejected'] as const
 const OTHER = 0
 const EVENTS = 1
 const CHECKED_EVENTS = 2
+const CUSTOMER = 3
 const TOO_LARGE = { isTooLarge: true } as const
 const UNDATED = { isUndated: true } as const
 const UNKNOWN = { breaks: 'unknown_event' } as const
@@ -25,6 +26,16 @@ export function packGroup(group: readonly Unit[]): Packed {
   const packer = new Packer()
   packer.number(group.length)
   for (const unit of group) {
+    if (unit.kind === 'initialize') {
+      packer.number(CUSTOMER)
+      packer.shared(unit.workspace_id)
+      packer.shared(unit.journey_id)
+      packer.shared(unit.customer_type)
+      packer.string(unit.client_customer_id)
+      packer.string(unit.customer_name)
+      packer.nullableNumber(unit.discretion?.since_ms ?? null)
+      continue
+    }
     if (!('events' in unit)) {
       packer.number(OTHER)
       packer.string(JSON.stringify(unit))
@@ -65,6 +76,7 @@ export function unpackGroup(packed: Packed): Unit[] {
   return unpacker.list(() => {
     const packed = unpacker.number()
     if (packed === OTHER) return JSON.parse(unpacker.string())
+    if (packed === CUSTOMER) return unpackCustomer(unpacker)
     const isDiscreet = unpacker.number() === 1
     const workspace_id = unpacker.shared()
     const key_id = unpacker.shared()
@@ -86,10 +98,28 @@ export function unpackGroup(packed: Packed): Unit[] {
   })
 }
 
+function unpackCustomer(unpacker: Unpacker): Unit<'initialize'> {
+  const customer = {
+    workspace_id: unpacker.shared(),
+    journey_id: unpacker.shared(),
+    customer_type: unpacker.shared(),
+    client_customer_id: unpacker.string(),
+    customer_name: unpacker.string(),
+  }
+  const since_ms = unpacker.nullableNumber()
+  return { kind: 'initialize', ...customer, ...(since_ms !== null && { discretion: { since_ms } }) }
+}
+
 export function packResults(results: readonly UnitResult[]): Packed {
   const packer = new Packer()
   packer.number(results.length)
   for (const result of results) {
+    if ('outcome' in result && typeof result.outcome === 'object' && 'customer_id' in result.outcome) {
+      packer.number(CUSTOMER)
+      packer.string(result.outcome.customer_id)
+      packer.number(result.outcome.created ? 1 : 0)
+      continue
+    }
     if (!('outcome' in result && Array.isArray(result.outcome))) {
       packer.number(OTHER)
       packer.string(JSON.stringify(result))
@@ -109,7 +139,12 @@ export function packResults(results: readonly UnitResult[]): Packed {
 export function unpackResults(packed: Packed): UnitResult[] {
   const unpacker = new Unpacker(packed)
   return unpacker.list((): UnitResult => {
-    if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
+    const packed = unpacker.number()
+    if (packed === OTHER) return JSON.parse(unpacker.string())
+    if (packed === CUSTOMER) {
+      const customer_id = unpacker.string()
+      return { outcome: { status: 'stored', customer_id, created: unpacker.number() === 1 } }
+    }
     const outcome = unpacker.list((): EventOutcome => {
       const status = STATUSES[unpacker.number()] ?? 'rejected'
       const text = unpacker.string()
