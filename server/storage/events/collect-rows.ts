@@ -23,7 +23,10 @@ export function collectRows(rows: () => number, begin: () => void): void {
   collect(0, 1)
 }
 
-/** Whether rows that have waited for the commit before them may wait for others. */
-export function areFew(rows: number): boolean {
-  return rows > 0 && rows < SHARED_ROWS
+/**
+ * Whether rows that arrived during a commit may wait for others.
+ * @param since_ms when the first of them arrived, by `performance.now()`
+ */
+export function mayWait(rows: number, since_ms: number): boolean {
+  return rows > 0 && rows < SHARED_ROWS && performance.now() - since_ms < MOST_MS
 }

@@ -1,4 +1,4 @@
-import { areFew, collectRows } from '../../events/collect-rows.ts'
+import { collectRows, mayWait } from '../../events/collect-rows.ts'
 import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { CommittedGroup } from '../../storage.ts'
@@ -52,6 +52,8 @@ type WriteSchedulerOptions = {
 export class WriteScheduler {
   readonly #options: WriteSchedulerOptions
   readonly #waiting = new WriteQueue<Waiting>()
+  /** When the queue was last empty, by `performance.now()`. */
+  #waitingSince_ms = 0
   /** Number of groups being committed per workspace. */
   readonly #busy = new Map<string, number>()
   #committing = 0
@@ -92,6 +94,7 @@ export class WriteScheduler {
     return new Promise((resolve, reject) => {
       this.assertAvailable(workspaceId)
       const rows = 'events' in unit ? unit.events.length : 1
+      if (this.#waiting.isEmpty) this.#waitingSince_ms = performance.now()
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
@@ -150,7 +153,7 @@ export class WriteScheduler {
     if (groups > 0) this.#busy.set(workspaceId, groups)
     else this.#busy.delete(workspaceId)
     // What arrived during the commit has waited long enough, unless a few rows may get company.
-    if (areFew(this.#waiting.rows)) this.#schedule()
+    if (mayWait(this.#waiting.rows, this.#waitingSince_ms)) this.#schedule()
     else this.#next()
   }
 

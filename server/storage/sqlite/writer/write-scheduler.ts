@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
-import { areFew, collectRows } from '../../events/collect-rows.ts'
+import { collectRows, mayWait } from '../../events/collect-rows.ts'
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { BegunMigration } from '../../migrate.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
@@ -57,6 +57,8 @@ export class WriteScheduler {
   readonly #port: MessagePort
   readonly #options: WriteSchedulerOptions
   readonly #waiting = new WriteQueue<Waiting>()
+  /** When the queue was last empty, by `performance.now()`. */
+  #waitingSince_ms = 0
   readonly #transactions: WaitingTransaction[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
@@ -123,6 +125,7 @@ export class WriteScheduler {
       const workspaceId = 'workspace_id' in unit ? unit.workspace_id : ''
       this.assertAvailable(workspaceId)
       const rows = 'events' in unit ? unit.events.length : 1
+      if (this.#waiting.isEmpty) this.#waitingSince_ms = performance.now()
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
@@ -194,9 +197,9 @@ export class WriteScheduler {
   #schedule() {
     if (this.#scheduled || this.#busy) return
     this.#scheduled = true
-    const mayWait = () => !this.#busy && this.#transactions.length === 0
+    const isFree = () => !this.#busy && this.#transactions.length === 0
     collectRows(
-      () => (mayWait() ? this.#waiting.rows : Number.POSITIVE_INFINITY),
+      () => (isFree() ? this.#waiting.rows : Number.POSITIVE_INFINITY),
       () => {
         this.#scheduled = false
         if (!this.#busy) this.#next()
@@ -273,7 +276,7 @@ export class WriteScheduler {
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
     // What arrived during the commit has waited long enough, unless a few rows may get company.
-    if (areFew(this.#waiting.rows)) this.#schedule()
+    if (mayWait(this.#waiting.rows, this.#waitingSince_ms)) this.#schedule()
     else this.#next()
   }
 
