@@ -23,10 +23,7 @@ export function collectRows(rows: () => number, begin: () => void): void {
   collect(0, 1)
 }
 
-/**
- * Whether rows that arrived during a commit may wait for others.
- * @param since_ms when the first of them arrived, by `performance.now()`
- */
-export function mayWait(rows: number, since_ms: number): boolean {
+/** Whether rows that arrived during a commit may wait for others: few, of which the first has just arrived. */
+export function mayWait({ rows, since_ms }: { rows: number; since_ms: number }): boolean {
   return rows > 0 && rows < SHARED_ROWS && performance.now() - since_ms < MOST_MS
 }

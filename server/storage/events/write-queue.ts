@@ -16,6 +16,12 @@ export class WriteQueue<Item extends Queued> {
   /** Per workspace, in round-robin order. None is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #rows = 0
+  #since_ms = 0
+
+  /** When it was last empty, by `performance.now()`. */
+  get since_ms(): number {
+    return this.#since_ms
+  }
 
   get rows(): number {
     return this.#rows
@@ -40,6 +46,7 @@ export class WriteQueue<Item extends Queued> {
   }
 
   add(item: Item): void {
+    if (this.isEmpty) this.#since_ms = performance.now()
     const line = this.#lines.get(item.workspaceId) ?? { items: [], rows: 0 }
     this.#lines.set(item.workspaceId, line)
     line.items.push(item)

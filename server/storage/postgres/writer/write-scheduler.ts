@@ -52,8 +52,6 @@ type WriteSchedulerOptions = {
 export class WriteScheduler {
   readonly #options: WriteSchedulerOptions
   readonly #waiting = new WriteQueue<Waiting>()
-  /** When the queue was last empty, by `performance.now()`. */
-  #waitingSince_ms = 0
   /** Number of groups being committed per workspace. */
   readonly #busy = new Map<string, number>()
   #committing = 0
@@ -94,7 +92,6 @@ export class WriteScheduler {
     return new Promise((resolve, reject) => {
       this.assertAvailable(workspaceId)
       const rows = 'events' in unit ? unit.events.length : 1
-      if (this.#waiting.isEmpty) this.#waitingSince_ms = performance.now()
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
@@ -153,7 +150,7 @@ export class WriteScheduler {
     if (groups > 0) this.#busy.set(workspaceId, groups)
     else this.#busy.delete(workspaceId)
     // What arrived during the commit has waited long enough, unless a few rows may get company.
-    if (mayWait(this.#waiting.rows, this.#waitingSince_ms)) this.#schedule()
+    if (mayWait(this.#waiting)) this.#schedule()
     else this.#next()
   }
 

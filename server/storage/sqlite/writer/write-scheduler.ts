@@ -57,8 +57,6 @@ export class WriteScheduler {
   readonly #port: MessagePort
   readonly #options: WriteSchedulerOptions
   readonly #waiting = new WriteQueue<Waiting>()
-  /** When the queue was last empty, by `performance.now()`. */
-  #waitingSince_ms = 0
   readonly #transactions: WaitingTransaction[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
@@ -125,7 +123,6 @@ export class WriteScheduler {
       const workspaceId = 'workspace_id' in unit ? unit.workspace_id : ''
       this.assertAvailable(workspaceId)
       const rows = 'events' in unit ? unit.events.length : 1
-      if (this.#waiting.isEmpty) this.#waitingSince_ms = performance.now()
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
@@ -276,7 +273,7 @@ export class WriteScheduler {
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
     // What arrived during the commit has waited long enough, unless a few rows may get company.
-    if (mayWait(this.#waiting.rows, this.#waitingSince_ms)) this.#schedule()
+    if (mayWait(this.#waiting)) this.#schedule()
     else this.#next()
   }
 
