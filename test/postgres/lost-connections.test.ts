@@ -24,6 +24,7 @@ import {
   openStoreForTest,
   readingIn,
   type Store,
+  type Subject,
 } from '../fixtures/store.ts'
 import { beginErasure, completed } from '../storage/erase.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
@@ -41,6 +42,24 @@ async function storeBehindProxy(): Promise<{ store: Store; proxy: DatabaseProxy;
 async function storedEvents(url: string): Promise<unknown> {
   const [row] = await runSql(url, 'SELECT count(*)::int AS events FROM events')
   return row?.events
+}
+
+async function customersCalled(url: string, name: string) {
+  return await runSql(url, `SELECT customer_id FROM customers WHERE client_customer_id = '${name}'`)
+}
+
+/** Creates a customer on a connection that is lost before the answer; nothing arrives any more until the proxy thaws. */
+async function madeUnheard(
+  { store, proxy, url }: Awaited<ReturnType<typeof storeBehindProxy>>,
+  subject: Subject,
+  name: string,
+) {
+  const cut = proxy.cutAt(CUSTOMERS, 'after')
+  const outcome = initialize(store, subject, name)
+  await cut
+  proxy.freeze()
+  const [made] = await customersCalled(url, name)
+  return { outcome, customer_id: String(made?.customer_id) }
 }
 
 /** Another program's session, in a transaction that it keeps open. */
@@ -157,30 +176,22 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const second = await openStoreForTest({ databaseUrl: url })
-    const cut = proxy.cutAt(CUSTOMERS, 'after')
-    const outcome = initialize(store, subject, 'user-2')
-    await cut
-    proxy.freeze()
-    const customers = "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'"
-    const [made] = await runSql(url, customers)
-    await beginErasure(second, { ...subject, customer_id: String(made?.customer_id) })
+    const { outcome, customer_id } = await madeUnheard({ store, proxy, url }, subject, 'user-2')
+    await beginErasure(second, { ...subject, customer_id })
     proxy.thaw()
     expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
-    expect(await runSql(url, customers)).toEqual([])
+    expect(await customersCalled(url, 'user-2')).toEqual([])
 
     // One that may return gets another identifier.
-    const again = proxy.cutAt(CUSTOMERS, 'after')
-    const returned = initialize(store, subject, 'user-3')
-    await again
-    proxy.freeze()
-    const [first] = await runSql(url, customers.replace('user-2', 'user-3'))
-    const customer = { workspace_id, customer_id: String(first?.customer_id), may_return: true }
+    const again = await madeUnheard({ store, proxy, url }, subject, 'user-3')
+    const customer = { workspace_id, customer_id: again.customer_id, may_return: true }
     await second.db.transaction().execute(async (db) => {
       await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
     })
     proxy.thaw()
-    expect(await returned).toMatchObject({ status: 'stored', created: true })
-    expect(idOf(await returned)).not.toBe(customer.customer_id)
+    const returned = await again.outcome
+    expect(returned).toMatchObject({ status: 'stored', created: true })
+    expect(idOf(returned)).not.toBe(again.customer_id)
   })
 
   it('does not bring back a customer that is being erased at that moment', async () => {
@@ -188,13 +199,8 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const second = await openStoreForTest({ databaseUrl: url })
-    const cut = proxy.cutAt(CUSTOMERS, 'after')
-    const outcome = initialize(store, subject, 'user-2')
-    await cut
-    proxy.freeze()
-    const customers = "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'"
-    const [made] = await runSql(url, customers)
-    const customer = { workspace_id, customer_id: String(made?.customer_id), may_return: false }
+    const { outcome, customer_id } = await madeUnheard({ store, proxy, url }, subject, 'user-2')
+    const customer = { workspace_id, customer_id, may_return: false }
     const [erased, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const erasure = second.db.transaction().execute(async (db) => {
       await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
@@ -209,7 +215,7 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     mayCommit.resolve()
     await erasure
     expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
-    expect(await runSql(url, customers)).toEqual([])
+    expect(await customersCalled(url, 'user-2')).toEqual([])
   })
 
   it('is an outage if what finds out the outcome is refused, and nothing is stored again', async () => {

@@ -33,7 +33,7 @@ export async function untilKnown<Result>(
       const isElsewhere = error instanceof CannotConnect || isReadOnly(error)
       const isAgain = mayDoWell || (mayBeDone && isElsewhere)
       if (!isAgain || performance.now() > deadline_ms) {
-        // The refusal is about the repetition. What was committed before would be stored again by whoever tries anew.
+        // The refusal is about the repetition: a caller that tries again would store a second time what was committed before.
         throw mayBeDone && !(error instanceof Unavailable) && !isElsewhere ? new ConnectionLost(error) : error
       }
       if (error instanceof ConnectionLost) mayBeDone = true

@@ -18,8 +18,9 @@ export type CustomerSteps = {
 }
 
 /**
- * Applies plans on Citus, with the outcome of `WRITE` of the customer writer, but in a transaction of several statements,
- * for the reason told at `insertInSteps`.
+ * Applies plans with the outcome of `WRITE` of the customer writer, but in a transaction of several statements: on Citus for
+ * the reason told at `insertInSteps`, and after a lost connection, because the later ones see an erasure that an earlier one
+ * waited for.
  * @returns the number of plans that were applied
  */
 export async function writeCustomersInSteps(connection: Connection, steps: CustomerSteps): Promise<number> {
