@@ -180,6 +180,11 @@ export function measureLog(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
+/** Ends a transaction of reads; after some errors of the disk, SQLite itself has ended it. */
+export function endRead(connection: Connection): void {
+  if (connection.inTransaction) connection.exec('COMMIT')
+}
+
 /** Returns how SQLite or the disk failed; undefined if instead a statement is wrong. */
 export function storageFailure(error: unknown): 'storage_unavailable' | 'storage_full' | undefined {
   if (error instanceof CannotOpen) return storageFailure(error.cause) ?? 'storage_unavailable'

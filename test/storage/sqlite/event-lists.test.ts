@@ -9,6 +9,7 @@ import { PAGE_BYTES, type Page, type PageRows } from '../../../server/domain/pag
 import type { Reading } from '../../../server/storage/database.ts'
 import type { EventFilter } from '../../../server/storage/events/event-filter.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
+import { SPAN_EVENTS } from '../../../server/storage/sqlite/index/zone-map.ts'
 import { LOOKED_AT } from '../../../server/storage/sqlite/reader/event-reader.ts'
 import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
@@ -283,6 +284,66 @@ describe('a slice of an export', () => {
     }
     expect(found).toEqual([...ids.slice(0, kept), ...ids.slice(kept + removed)])
     expect(sizes).toEqual([kept, 0, ids.length - kept - removed])
+  })
+})
+
+describe('a list without anything to show', () => {
+  it('ends after a maximum number of removed events, where the next ones were removed with their run', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id, customer_id } = subject
+    for (let made = 0; made < LOOKED_AT + 3 * SPAN_EVENTS; made += SPAN_EVENTS) {
+      const events = Array.from({ length: SPAN_EVENTS }, () => newEvent(subject))
+      await store.events.insertEvents(workspace_id, events)
+    }
+    const file = connect(store.path)
+    const last = file.prepare<[], number>('SELECT max(seq) FROM events').pluck().get() ?? 0
+    file.exec('DELETE FROM events')
+    const other = { ...subject, customer_id: idOf(await initialize(store, subject, 'user-2')) }
+    await insert(store, other)
+    // The page ends with this event.
+    const span = Math.floor((last - LOOKED_AT + 1) / SPAN_EVENTS)
+    expect(file.prepare('DELETE FROM event_spans WHERE span = ?').run(span + 1).changes).toBe(1)
+    const pages: number[] = []
+    for (let page: Page | undefined = { limit: 10 }; page; ) {
+      const read = store.events.newestEvents(workspace_id, { customer_id }, page, readingIn(workspace_id))
+      const { rows, next } = await eventPage(read)
+      pages.push(rows.length)
+      page = next ? { limit: 10, after: next } : undefined
+    }
+    expect(pages).toEqual([0, 0])
+  })
+
+  it('ends after a maximum number of events of a customer that all have one time', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id, customer_id } = subject
+    const count = 2 * LOOKED_AT + 500
+    const occurred_ms = Date.parse('2026-11-20T12:00:00Z')
+    const wanted: string[] = []
+    for (let made = 0; made < count; made += 500) {
+      const isWanted = (index: number) => made % 5000 === 0 && index === 7
+      const events = Array.from({ length: 500 }, (_, index) =>
+        newEvent(subject, {
+          occurred_ms,
+          custom_variables: `{"plan":"${isWanted(index) ? 'pro' : 'free'}"}`,
+        }),
+      )
+      const ids = (await store.events.insertEvents(workspace_id, events)).map(idOf)
+      wanted.push(...ids.filter((_, index) => isWanted(index)))
+    }
+    const variables = [{ name: 'plan', value: 'pro' }]
+    const found: string[] = []
+    let pages = 0
+    for (let page: (Page & { variables: typeof variables }) | undefined = { limit: 500, variables }; page; ) {
+      const read = store.events.customerEvents(workspace_id, customer_id, page, readingIn(workspace_id))
+      const { rows, next } = await eventPage(read)
+      found.push(...rows.map(({ id }) => id))
+      pages += 1
+      page = next ? { limit: 500, variables, after: next } : undefined
+    }
+    expect(pages).toBe(3)
+    expect(found).toEqual(wanted.toReversed())
   })
 })
 

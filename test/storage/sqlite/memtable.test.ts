@@ -2,7 +2,6 @@
 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventFilter } from '../../../server/storage/events/event-filter.ts'
 import type { NewEvent } from '../../../server/storage/events/event-store.ts'
 import { openReadable } from '../../../server/storage/sqlite/connection.ts'
 import {
@@ -13,7 +12,7 @@ import {
 import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/reader/event-reader.ts'
 import { WritingConnection } from '../../../server/storage/sqlite/writer/writing-connection.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
-import { openStore, openStoreForTest } from '../../fixtures/file-store.ts'
+import { connect, openStore, openStoreForTest } from '../../fixtures/file-store.ts'
 import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../../fixtures/store.ts'
 
 /** After this many events a slot of the ring is used again. */
@@ -107,13 +106,32 @@ describe('the ring of the memtable', () => {
   })
 })
 
-describe('a delayed reader', () => {
-  /** Requests for a page: a customer's newest events, or its timeline. */
-  const requests = ({ workspace_id, customer_id }: Subject, filter: EventFilter = {}): EventsRequest[] => [
-    { list: 'newest', workspace_id, filter: { ...filter, customer_id }, page: { limit: 50 } },
+/** Requests for a page: a customer's newest events, or its timeline. */
+function requests({ workspace_id, customer_id }: Subject): EventsRequest[] {
+  return [
+    { list: 'newest', workspace_id, filter: { customer_id }, page: { limit: 50 } },
     { list: 'timeline', workspace_id, customer_id, page: { limit: 50 } },
   ]
+}
 
+describe('a memtable of which every event was removed', () => {
+  it('becomes a run after a restart', async () => {
+    const { path, subject, writing, commit } = await writeDirectly(new MemtableRing())
+    for (let round = 0; round < 5; round += 1) commit(Array.from({ length: 2048 }, () => newEvent(subject)))
+    writing.close()
+    const file = connect(path)
+    file.exec(`UPDATE event_indexing SET removed_seq = (SELECT max(seq) FROM events); DELETE FROM events`)
+    const opened = new WritingConnection(path, new MemtableRing())
+    onTestFinished(() => opened.close())
+    expect(opened.unindexedEvents).toBe(5 * 2048)
+    for (let slice = opened.index(true); slice; slice = opened.index(true)) expect(slice).toEqual({})
+    expect(opened.unindexedEvents).toBe(0)
+    const reader = new EventReader(openReadable(path), new MemtableRing())
+    for (const request of requests(subject)) expect(reader.read(request).rows).toEqual([])
+  })
+})
+
+describe('a delayed reader', () => {
   it('starts again if the ring is overwritten meanwhile, and misses nothing', async () => {
     let goOn: (() => void) | undefined
     let overtaken = 0
@@ -155,6 +173,41 @@ describe('a delayed reader', () => {
       commit([newEvent(subject, { event_id: `${count}` })])
       own.push(`${count}`)
     }
+  })
+
+  it('starts again even if later events fill its page', async () => {
+    let goOn: (() => void) | undefined
+    class SlowRing extends MemtableRing {
+      override lastMatch(...search: Parameters<MemtableRing['lastMatch']>): number {
+        const next = goOn
+        goOn = undefined
+        next?.()
+        return super.lastMatch(...search)
+      }
+    }
+    const writerRing = new MemtableRing()
+    const { path, subject, other, writing, commit } = await writeDirectly(writerRing)
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    commit(names.map((event_id) => newEvent(subject, { event_id })))
+    const connection = openReadable(path)
+    onTestFinished(() => void connection.close())
+    const reader = new EventReader(connection, new SlowRing(writerRing.buffer))
+    let written = 0
+    goOn = () => {
+      // Every other slot is the customer's again.
+      const group = Array.from({ length: 2048 }, (_, index) =>
+        newEvent(index % 2 === 0 ? other : subject, { event_id: `${index}` }),
+      )
+      for (; written <= ROUND; written += group.length) {
+        commit(group)
+        while (writing.index(false)) expect(writing.unindexedEvents).toBeLessThan(ROUND / 2)
+      }
+    }
+    const { workspace_id, customer_id } = subject
+    const filter = { customer_id }
+    const { rows } = reader.read({ list: 'newest', workspace_id, filter, page: { limit: 2 } })
+    expect(written).toBeGreaterThan(ROUND)
+    expect(rows.map((row) => JSON.parse(row).event_id)).toEqual(['2047', '2045'])
   })
 
   it('gives up after several restarts', async () => {

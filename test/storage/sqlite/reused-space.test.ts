@@ -1,12 +1,26 @@
 // engines: sqlite (what only SQLite has)
 
 import { statSync } from 'node:fs'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { newId } from '../../../server/domain/identifiers.ts'
+import type { Page } from '../../../server/domain/paging.ts'
 import { removals } from '../../../server/storage/removals/removals.ts'
+import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
+import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { updateRetention } from '../../../server/storage/tables/workspaces.ts'
 import { openStoreForTest } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
-import { connectTo, newEvent, newSubject } from '../../fixtures/store.ts'
+import {
+  connectTo,
+  eventPage,
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  readingIn,
+} from '../../fixtures/store.ts'
 
 const DAY_MS = 86_400_000
 
@@ -44,10 +58,84 @@ it('reuses the space of events removed by age, and of their indexes', async () =
     await expect.poll(() => removals(store.db), withPatience).toEqual([])
     expect(await count('event_runs')).toBe(0)
     await expect.poll(() => count('event_pages'), withPatience).toBe(0)
-    expect(await count('event_spans')).toBeLessThanOrEqual(2 * round)
+    // Those of what is in the memtable, and of where one run ends and the next begins.
+    expect(await count('event_spans')).toBeLessThanOrEqual(3 * round)
     await file.run('PRAGMA wal_checkpoint(TRUNCATE)')
     sizes.push(statSync(store.path).size)
   }
   // The first round has made it grow. The counts, and the log of removals, may take a few pages more.
   expect(sizes.at(-1)).toBeLessThan(1.2 * (sizes[0] ?? 0))
+})
+
+it('lists the events of a run that has got the number of a removed one', async () => {
+  const store = await openStoreForTest()
+  const first = await newSubject(store)
+  const { workspace_id, customer_id } = first
+  const file = await connectTo(store.databaseUrl)
+  const journey = async () => {
+    const made = {
+      journey_id: newId('jrn'),
+      name: 'Renewal',
+      description: '',
+      steps: [],
+      created_ms: Date.now(),
+    }
+    await store.db.transaction().execute((db) => insertJourney(db, workspace_id, made))
+    const subject = { ...first, journey_id: made.journey_id }
+    expect(await initialize(store, subject, 'user-1')).toMatchObject({ customer_id })
+    return subject
+  }
+  /** Stores events until the idle store has made a run of them. @returns the number of the run, and the events */
+  const fillRun = async (subject: typeof first) => {
+    const ids: string[] = []
+    for (let sent = 0; sent < EVENTS; sent += 1000) {
+      const events = Array.from({ length: 1000 }, () => newEvent(subject))
+      ids.push(...(await store.events.insertEvents(workspace_id, events)).map(idOf))
+    }
+    const most = EVENTS - IDLE_EVENTS
+    await expect.poll(() => store.statistics().unindexedEvents, withPatience).toBeLessThanOrEqual(most)
+    const [last] = await file.run('SELECT max(run) AS run FROM event_runs')
+    return { run: Number(last?.run), ids }
+  }
+  const reading = readingIn(workspace_id)
+  const listed = async (read: (page: Page) => ReturnType<typeof store.events.newestEvents>) => {
+    const ids: string[] = []
+    for (let page: Page | undefined = { limit: 500 }; page; ) {
+      const { rows, next } = await eventPage(read(page))
+      ids.push(...rows.map(({ id }) => id))
+      page = next ? { limit: 500, after: next } : undefined
+    }
+    return ids
+  }
+  const ofJourney = ({ journey_id }: typeof first) =>
+    listed((page) => store.events.newestEvents(workspace_id, { journey_id }, page, reading))
+  const timeline = () =>
+    listed((page) => store.events.customerEvents(workspace_id, customer_id, page, reading))
+
+  const kept = await fillRun(first)
+  const gone = await journey()
+  const removed = await fillRun(gone)
+  // Every reading thread knows both runs now.
+  expect(await ofJourney(gone)).toEqual(removed.ids.toReversed())
+  expect(await timeline()).toHaveLength(2 * EVENTS)
+  await store.db.transaction().execute(async (db) => {
+    const { journey_id } = gone
+    await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
+  })
+  store.removals.begin()
+  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+  await expect
+    .poll(
+      () => file.run(`SELECT page FROM event_pages WHERE page >= ${pageNumber(removed.run, 'postings', 0)}`),
+      withPatience,
+    )
+    .toEqual([])
+  // A writer that failed is opened again, and then knows only the runs that are left.
+  await store.db.transaction().execute(async (db) => await sql.raw('PRAGMA query_only = 1').execute(db))
+  await expect(insert(store, first)).rejects.toMatchObject({ name: 'Unavailable' })
+  const later = await journey()
+  const refilled = await fillRun(later)
+  expect(refilled.run).toBe(removed.run)
+  expect(await ofJourney(later)).toEqual(refilled.ids.toReversed())
+  expect(await timeline()).toEqual([...kept.ids, ...refilled.ids].toReversed())
 })

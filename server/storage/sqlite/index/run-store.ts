@@ -16,7 +16,7 @@ type RunRow = Omit<Run, 'postings' | 'timeline'> & { postings: Uint8Array; timel
 /** The runs of a store as a connection sees them, and their pages. */
 export class RunStore {
   readonly #statements: ReturnType<typeof prepare>
-  /** By number; runs are immutable. */
+  /** By number. */
   readonly #known = new Map<number, Run>()
 
   constructor(connection: Connection) {
@@ -25,9 +25,13 @@ export class RunStore {
 
   /** Returns all runs, the latest events first. */
   all(): Run[] {
-    const numbers = this.#statements.numbers.all()
-    if (this.#known.size > 2 * numbers.length) this.#known.clear()
-    return numbers.map((run) => this.#known.get(run) ?? this.#load(run))
+    const rows = this.#statements.runs.all()
+    if (this.#known.size > 2 * rows.length) this.#known.clear()
+    return rows.map(({ run, last_seq }) => {
+      const known = this.#known.get(run)
+      // Once a run is dropped, a writer that is opened after that may give its number to another.
+      return known?.last_seq === last_seq ? known : this.#load(run)
+    })
   }
 
   readonly readPage: PageSource = (run, part, index) => {
@@ -111,7 +115,9 @@ const PAGES_AT_ONCE = 64
 
 function prepare(connection: Connection) {
   return {
-    numbers: connection.prepare<[], number>('SELECT run FROM event_runs ORDER BY first_seq DESC').pluck(),
+    runs: connection.prepare<[], { run: number; last_seq: number }>(
+      'SELECT run, last_seq FROM event_runs ORDER BY first_seq DESC',
+    ),
     run: connection.prepare<[number], RunRow>('SELECT * FROM event_runs WHERE run = ?'),
     page: connection.prepare<[number], Uint8Array>('SELECT data FROM event_pages WHERE page = ?').pluck(),
     pages: connection

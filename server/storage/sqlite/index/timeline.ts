@@ -19,7 +19,8 @@ export class TimelinePacker {
   #customer = -1
   #at_ms = 0
   #seq = 0
-  greatestAt_ms = Number.NEGATIVE_INFINITY
+  /** Nothing is earlier than a timeline without events; SQLite stores no infinite integer. */
+  greatestAt_ms = Number.MIN_SAFE_INTEGER
 
   /** @param onPage called with each full page */
   constructor(firstSeq: number, onPage: (bytes: Buffer) => void) {

@@ -119,10 +119,9 @@ export class ZoneMapReader {
     return this.#statements.firstFrom.get(from) ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the span of a number, and the next one: where they start, and with which identifiers. */
+  /** Returns the span of a number, and the next one that is left: where they start, and with which identifiers. */
   around(seq: number): { first: number; first_id: Uint8Array }[] {
-    const span = Math.floor(seq / SPAN_EVENTS)
-    const found = this.#statements.firstIds.all(span, span + 1)
+    const found = this.#statements.firstIds.all(Math.floor(seq / SPAN_EVENTS))
     return found.map(({ span, first_id }) => ({ first: span * SPAN_EVENTS, first_id }))
   }
 }
@@ -160,8 +159,8 @@ function prepareReads(connection: Connection) {
     spanOf: connection.prepare<[Uint8Array, Uint8Array], { span: number; isFirst: 0 | 1 }>(
       'SELECT span, first_id = ? AS isFirst FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
     ),
-    firstIds: connection.prepare<[number, number], { span: number; first_id: Uint8Array }>(
-      'SELECT span, first_id FROM event_spans WHERE span BETWEEN ? AND ? ORDER BY span',
+    firstIds: connection.prepare<[number], { span: number; first_id: Uint8Array }>(
+      'SELECT span, first_id FROM event_spans WHERE span >= ? ORDER BY span LIMIT 2',
     ),
     firstFrom: connection
       .prepare<[{ seq: number } & ReturnType<typeof sought>], number>(

@@ -2,7 +2,7 @@ import type { components } from '../../../../generated/contract.ts'
 import { type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../../activity/activity.ts'
 import { activityOf, type Counted, type KeptPeriod, needsSeries } from '../../activity/activity-sums.ts'
 import { unpackCounts } from '../../activity/event-counts.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, endRead } from '../connection.ts'
 
 /** Reads the counts of events, each answer in one transaction. */
 export class ActivityReader {
@@ -19,7 +19,7 @@ export class ActivityReader {
     try {
       return activityOf(request, this.#counted(workspace_id, request), now_ms)
     } finally {
-      this.#connection.exec('COMMIT')
+      endRead(this.#connection)
     }
   }
 

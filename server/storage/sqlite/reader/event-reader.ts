@@ -19,7 +19,7 @@ import {
   type CustomerActivity,
 } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, endRead } from '../connection.ts'
 import { type MemtableFilter, type MemtableRing, RING_EVENTS } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
@@ -172,7 +172,7 @@ export class EventReader {
       } catch (error) {
         if (!(error instanceof RingOverwritten) || attempt === ATTEMPTS) throw error
       } finally {
-        this.#connection.exec('COMMIT')
+        endRead(this.#connection)
       }
     }
   }
@@ -346,16 +346,16 @@ export class EventReader {
     if (customer === undefined) return END
     const rows = new PageTexts(page)
     let looked = 0
-    let last_ms = Number.POSITIVE_INFINITY
+    let last: TimelineEntry = { at_ms: Number.POSITIVE_INFINITY, seq: 0 }
     const { variables } = page
     const wanted = { sender: undefined, ...(variables && { hasVariables: variablesTest(variables) }) }
     // With a filter, what is found may follow everything that the memtable has of the customer.
     const latest = variables ? { ...page, limit: RING_EVENTS } : page
     for (const { seq, at_ms } of this.#latest(customer, latest)) {
-      // Only between two instants: a removed event has no identifier that a position could name.
-      if (looked >= LOOKED_AT && at_ms < last_ms) return rows.endingEarly(firstPosition('evt', last_ms))
+      const end = looked >= LOOKED_AT ? this.#timelineEnd(last, at_ms) : undefined
+      if (end) return rows.endingEarly(end)
       looked += 1
-      last_ms = at_ms
+      last = { at_ms, seq }
       const contents = this.#contents(seq, wanted)
       looked += contents.looked
       const row = contents.isFound ? this.#row(seq) : undefined
@@ -383,6 +383,17 @@ export class EventReader {
     if (seen?.position && (!span || seen.seq >= span.first)) return seen.position
     if (!span) throw new Error(`event ${seq} is in no span`)
     return positionOf(span.first_id)
+  }
+
+  /**
+   * Returns where a timeline that ends early continues: after the last event scanned, which is followed by one of
+   * `next_ms`. Undefined between two events of one instant if it was removed, because only its identifier could name that
+   * position.
+   */
+  #timelineEnd({ at_ms, seq }: TimelineEntry, next_ms: number): Position | undefined {
+    if (next_ms < at_ms) return firstPosition('evt', at_ms)
+    const head = this.#statements.head.get(seq)
+    return head && { ms: at_ms, id: wholeIdText(head) }
   }
 
   /** Yields where the events of a filter may be, latest first. */
@@ -440,11 +451,13 @@ export class EventReader {
   *#candidates(key: number, refs: MemtableFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     const least = Math.max(from, indexed + 1)
-    for (let seq = this.#ring.lastMatch(refs, to, least); seq !== -1; ) {
-      yield seq
+    for (let seq = to + 1; ; ) {
       seq = this.#ring.lastMatch(refs, seq - 1, least)
+      // Also what did not match may have been another event that has overwritten the slot.
+      this.#assertIntact(indexed)
+      if (seq === -1) break
+      yield seq
     }
-    this.#assertIntact(indexed)
     for (const run of this.#runs.all()) {
       if (run.first_seq > to) continue
       if (run.last_seq < from) return

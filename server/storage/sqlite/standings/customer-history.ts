@@ -1,6 +1,6 @@
 import type { Key } from '../../../domain/journey-standing.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, endRead } from '../connection.ts'
 import { type MemtableRing, RING_EVENTS } from '../index/memtable.ts'
 import { RunStore } from '../index/run-store.ts'
 import { isBefore, TimelineCursor, type TimelineEntry } from '../index/timeline.ts'
@@ -83,9 +83,8 @@ export class CustomerHistory implements History {
 
   /** Ends the transaction in which chunks were read. */
   end(): void {
-    if (!this.#snapshot) return
     this.#snapshot = undefined
-    this.#connection.exec('COMMIT')
+    endRead(this.#connection)
   }
 
   /** Lets others run, who then see the store's current state. */
@@ -148,7 +147,8 @@ export class CustomerHistory implements History {
     const numbers = new Set(runs.map(({ run }) => run))
     for (const number of this.#cursors.keys()) if (!numbers.has(number)) this.#cursors.delete(number)
     const cursors = runs.map((run) => {
-      const cursor = this.#cursors.get(run.run) ?? new TimelineCursor(run, this.#runs.readPage)
+      const known = this.#cursors.get(run.run)
+      const cursor = known?.run === run ? known : new TimelineCursor(run, this.#runs.readPage)
       this.#cursors.set(run.run, cursor)
       return cursor
     })

@@ -2,7 +2,7 @@ import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journe
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import { KnownStandings } from '../../standings/known-standings.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, endRead } from '../connection.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { SPAN_EVENTS } from '../index/zone-map.ts'
 import { LAST_SEQ } from '../writer/event-writer.ts'
@@ -110,7 +110,7 @@ export class FollowedStore {
     try {
       return this.#slice(from, now_ms)
     } finally {
-      this.#connection.exec('COMMIT')
+      endRead(this.#connection)
     }
   }
 
