@@ -1,5 +1,5 @@
 import { UNDECLARED } from '../effects.ts'
-import type { Failure } from '../unavailable.ts'
+import { type Failure, Unavailable } from '../unavailable.ts'
 import { type Connection, storageFailure } from './connection.ts'
 
 /** A compiled query that is sent to another thread. */
@@ -32,5 +32,5 @@ export function runStatement(
 
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { message, outage: storageFailure(error) }
+  return { message, outage: error instanceof Unavailable ? error.reason : storageFailure(error) }
 }

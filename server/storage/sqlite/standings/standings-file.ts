@@ -12,7 +12,7 @@ import {
   stateOf,
   type TimesRow,
 } from '../../standings/standing-store.ts'
-import { type Connection, openDerived } from '../connection.ts'
+import { type Connection, isDamage, openDerived } from '../connection.ts'
 import { DERIVED_COMPANIONS } from '../store-files.ts'
 import { keyOf, numberOf } from './keys.ts'
 
@@ -59,17 +59,21 @@ export function standingsPath(path: string): string {
 }
 
 /**
- * Opens the file for writing. Creates it if it is missing, has another layout, or is not a database.
- * @throws {Error} if it can be neither opened nor created
+ * Opens the file for writing. Creates it if it is missing, has another layout, is not a database, or is damaged.
+ * @throws {Error} if it can be neither opened nor created; what is in it stays
  */
 export function openStandings(path: string): Connection {
+  let connection: Connection | undefined
   try {
-    const connection = openDerived(path)
+    connection = openDerived(path)
     if (connection.pragma('user_version', { simple: true }) === LAYOUT) return connection
-    connection.close()
-  } catch {
-    // Not an SQLite database, or damaged.
+  } catch (error) {
+    if (!isDamage(error)) {
+      connection?.close()
+      throw error
+    }
   }
+  connection?.close()
   return openStandingsAnew(path)
 }
 

@@ -4,7 +4,8 @@ import { follow, forgetJourneys, yieldsBeside } from '../../standings/follower.t
 import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
 import { type AnswerSource, StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
-import { type Connection, measureDisk, openReadable } from '../connection.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { type Connection, endRead, measureDisk, openReadable } from '../connection.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { FollowedStore } from './followed-store.ts'
@@ -62,6 +63,7 @@ export class StandingsFollower {
   #lookedAt = 0
   /** How many passes over all journeys remain: the first may have begun before the last change. */
   #roundsLeft = 0
+  /** The time up to which everything is in the open file; null: what the file says. */
   #asOf_ms: number | null = null
 
   /** @param now the clock of the callers who request reports */
@@ -127,6 +129,16 @@ export class StandingsFollower {
    */
   async answer(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
     const open = this.#opened()
+    try {
+      return await this.#answer(open, query, signal)
+    } catch (error) {
+      // Closed after a failure, while other work had its turn.
+      if (this.#open !== open) throw new Unavailable('storage_unavailable', error)
+      throw error
+    }
+  }
+
+  async #answer(open: Open, query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
     const { followed, identifiers, reading, answers } = open
     const names = identifiers.of(query.workspaceId)
     const asked = query.kind === 'customerJourneys' ? undefined : names.keyOf(query.journeyId)
@@ -140,7 +152,7 @@ export class StandingsFollower {
       const source = { reader: reading.reader, configuredSteps, journeysOf, ...names }
       return await answers.answer(source, query, signal)
     } finally {
-      if (reading.connection.inTransaction) reading.connection.exec('COMMIT')
+      endRead(reading.connection)
     }
   }
 
@@ -243,7 +255,11 @@ export class StandingsFollower {
         writer = new StandingsWriter(file, followed, history)
         opened.push(file)
       }
-      if (writer.isNew()) writer.saveFollowed(followed.beginning())
+      if (writer.isNew()) {
+        // What another file was as of is not true of this one.
+        this.#asOf_ms = null
+        writer.saveFollowed(followed.beginning())
+      }
       const storeOfReports = openReadable(this.#path)
       opened.push(storeOfReports)
       const connection = openReadable(path)

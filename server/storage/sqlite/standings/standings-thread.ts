@@ -96,6 +96,8 @@ function recover(error: unknown): number {
     error instanceof NoRoom ? { message: error.message, outage: 'storage_full' } : failureOf(error)
   if (failures === 0) say({ kind: 'failed', failure })
   failures += 1
+  // Nothing was begun, and reports are answered from what is derived so far.
+  if (error instanceof NoRoom) return RETRY_MS
   const isOutage = failure.outage !== undefined && !isDamage(error)
   try {
     follower.recover({ isDamaged: isDamage(error) || (!isOutage && failures % FAILURES === 0) })

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { updateJourney } from '../../../../server/storage/tables/journeys.ts'
 import { openStoreForTest, type Store } from '../../../fixtures/file-store.ts'
+import { withPatience } from '../../../fixtures/patience.ts'
 import { initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../../../fixtures/store.ts'
 import { expectExact } from './kept-standings.ts'
 
@@ -93,6 +94,26 @@ describe('a file of standings that another program has locked', () => {
     other.close()
     await expectExact(store.path, subject.journey_id)
     expect(await reachedOf(store, subject)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a file of standings that cannot be opened', () => {
+  it('is not deleted, and is followed further as soon as it can be', async () => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    await expectExact(store.path, subject.journey_id)
+    let other: Database.Database | undefined
+    const locked = await reopened(store, (path) => {
+      other = new Database(path)
+      other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    })
+    const { ino } = statSync(standingsPath(store.path))
+    expect(await insert(locked, subject, { event_id: 'paid' })).toMatchObject({ status: 'created' })
+    await expect(reachedOf(locked, subject)).rejects.toMatchObject({ name: 'Unavailable' })
+    expect(statSync(standingsPath(store.path)).ino).toBe(ino)
+    other?.close()
+    await expect.poll(() => reachedOf(locked, subject).catch(() => []), withPatience).toEqual([1, 1, 1])
+    expect(statSync(standingsPath(store.path)).ino).toBe(ino)
   })
 })
 

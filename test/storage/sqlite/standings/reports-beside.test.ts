@@ -10,7 +10,8 @@ import { initialize, newSubject } from '../../../fixtures/store.ts'
 
 const CUSTOMERS = 24_000
 
-it('are answered from committed standings while a large slice is being processed', async () => {
+/** A store with many customers and without standings, and a follower of it that has processed nothing. */
+async function unfollowedStore() {
   const store = await openStore()
   const { workspace_id, journey_id } = await newSubject(store)
   const customers = Array.from({ length: CUSTOMERS - 1 }, (_, index) => `user-${index + 2}`)
@@ -27,6 +28,11 @@ it('are answered from committed standings while a large slice is being processed
     const query = { kind: 'report', workspaceId: workspace_id, journeyId: journey_id, filter: {} } as const
     return follower.answer(query, new AbortController().signal)
   }
+  return { follower, report }
+}
+
+it('are answered from committed standings while a large slice is being processed', async () => {
+  const { follower, report } = await unfollowedStore()
   let isFollowed = false
   const followed = follower.follow().then((slice) => {
     isFollowed = true
@@ -35,5 +41,25 @@ it('are answered from committed standings while a large slice is being processed
   expect(await report()).toMatchObject({ enrolled: 0 })
   expect(isFollowed).toBe(false)
   expect(await followed).toMatchObject({ isAll: true })
+  expect(await report()).toMatchObject({ enrolled: CUSTOMERS })
+})
+
+it('of a file that is followed from scratch are not as of what the file before it was', async () => {
+  const { follower, report } = await unfollowedStore()
+  await follower.follow()
+  expect(await report()).toMatchObject({ enrolled: CUSTOMERS, as_of_ms: expect.any(Number) })
+  follower.recover({ isDamaged: true })
+  const followed = follower.follow()
+  expect(await report()).toMatchObject({ enrolled: 0, as_of_ms: null })
+  await followed
+  expect(await report()).toMatchObject({ enrolled: CUSTOMERS, as_of_ms: expect.any(Number) })
+})
+
+it('that are being read when the file is closed after a failure can be repeated', async () => {
+  const { follower, report } = await unfollowedStore()
+  await follower.follow()
+  const reading = report()
+  follower.recover({ isDamaged: false })
+  await expect(reading).rejects.toMatchObject({ name: 'Unavailable', reason: 'storage_unavailable' })
   expect(await report()).toMatchObject({ enrolled: CUSTOMERS })
 })
