@@ -42,11 +42,25 @@ export type ClientOptions = ServerOptions & {
 }
 
 /**
- * The only operation that is not idempotent: a repeated call would create a second journey. It is retried after a 429
- * only, never when the outcome of the previous attempt is unknown. All other operations either read or are idempotent;
- * events by their `message_id`.
+ * The operations besides reads that a second call leaves as the first one did; events by their `message_id`. All others
+ * are retried after a 429 only, never when the outcome of the previous attempt is unknown: a repeated call would create
+ * a second journey or webhook, replace a secret again, or send a message twice.
  */
-const unrepeatable = 'createJourney' satisfies keyof Client
+const idempotent: readonly string[] = [
+  'initializeCustomer',
+  'createEvent',
+  'createEvents',
+  'replayRefusals',
+  'eraseCustomer',
+  'updateJourney',
+  'archiveJourney',
+  'restoreJourney',
+  'updateEventDefinition',
+  'removeEventDefinition',
+  'removeWebhook',
+  'updateView',
+  'removeView',
+] satisfies (keyof Client)[]
 
 /**
  * Operations that may be sent while the page unloads. They use `keepalive`, so the browser finishes them without the
@@ -70,10 +84,10 @@ export function createClient<Events extends object = AnyEvents>(options: ClientO
     operationPaths,
     options,
     { 'x-service-key': serviceKey },
-    ({ id, json, signal }, attempt) =>
+    ({ id, method, json, signal }, attempt) =>
       fetchWithRetries(
         () => (outlivesPage.includes(id) ? sendCounted(json, attempt) : attempt(false)),
-        id !== unrepeatable,
+        method === 'GET' || idempotent.includes(id),
         { retries, signal },
       ),
   )

@@ -119,7 +119,7 @@ export function operationCalls<Routes extends Record<string, Route>>(
       return response
     })
     if (isFile(response)) return { data: response.body, response }
-    return toResult(response, await response.text())
+    return toResult(method, response, await response.text())
   }
 
   const methods = Object.entries(routes).map(([id, route]) => [
@@ -134,8 +134,9 @@ function isFile({ ok, headers }: Response): boolean {
   return ok && headers.has('content-disposition')
 }
 
-function toResult(response: Response, text: string): Result<unknown> {
-  if (response.status === 204) return { data: undefined, response }
+function toResult(method: Method, response: Response, text: string): Result<unknown> {
+  // Only what is removed has nothing to say; a proxy may answer so to anything.
+  if (response.status === 204 && method === 'DELETE') return { data: undefined, response }
   let body: unknown = text
   try {
     body = JSON.parse(text)

@@ -275,8 +275,8 @@ function leaveCall(event: QueuedEvent) {
 /** Returns the outcome of one event, in the form of `createEvent`. */
 function outcomeAt(index: number, { data, error, response }: Answer): Outcome {
   if (error) return { error, response }
-  if ('success' in data) return { data, response }
-  const { status, id, received_at, warnings, problem } = data.results[index] ?? {}
+  if (data && 'success' in data) return { data, response }
+  const { status, id, received_at, warnings, problem } = data?.results?.[index] ?? {}
   if (problem) {
     return { error: { ...problem, request_id: response.headers.get('x-request-id') ?? '' }, response }
   }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { expect, it, vi } from 'vitest'
 import type { TrackedEvent } from '../../client/index.ts'
@@ -47,13 +48,24 @@ class PageStorage {
 
 it('the example for leaving a page keeps what every tab has left, until it was sent', async () => {
   const storage = new PageStorage()
-  const example = new Function('tracker', 'localStorage', 'addEventListener', exampleWith('handOver'))
-  const open = (left: TrackedEvent[], track: () => Promise<unknown> = async () => ({})) => {
-    const tracker = { handOver: () => left, track: vi.fn(track) }
+  const parameters = ['tracker', 'localStorage', 'addEventListener', 'customer', 'journey_id']
+  const example = new Function(...parameters, exampleWith('handOver'))
+  const open = async (
+    left: TrackedEvent[],
+    track: () => Promise<unknown> = async () => ({}),
+    { client_customer_id = 'ada', initialized = {} } = {},
+  ) => {
+    const initialization = vi.fn(async () => initialized)
+    const tracker = { handOver: () => left, track: vi.fn(track), initialization }
     let leave = () => {}
-    example(tracker, storage, (_name: string, listener: () => void) => {
+    const addEventListener = (_name: string, listener: () => void) => {
       leave = listener
-    })
+    }
+    const customer = { client_customer_id, customer_type: 'contact' }
+    example(tracker, storage, addEventListener, customer, 'jrn_1')
+    // What was saved before is looked at once the customer is initialized.
+    await initialization.mock.results[0]?.value
+    await setImmediate()
     return { tracker, leave }
   }
   const event = (number: number) => ({
@@ -61,28 +73,38 @@ it('the example for leaving a page keeps what every tab has left, until it was s
     custom_variables: { number },
     message_id: `${number}`,
   })
-  const tabs = [open([event(1), event(2)]), open([event(3)]), open([])]
+  const tabs = [await open([event(1), event(2)]), await open([event(3)]), await open([])]
   for (const { leave } of tabs) leave()
 
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const failing = open([], () => Promise.reject(new Error('offline')))
+  const failing = await open([], () => Promise.reject(new Error('offline')))
   await vi.waitUntil(() => report.mock.calls.length === 3, withPatience)
   report.mockRestore()
   expect(failing.tracker.track).toHaveBeenCalledTimes(3)
 
   const status = vi.fn(() => 503)
-  const refused = open([], async () => ({ error: { status: status() } }))
+  const refused = await open([], async () => ({ error: { status: status() } }))
   await vi.waitUntil(() => status.mock.calls.length === 3, withPatience)
   await Promise.all(refused.tracker.track.mock.results.map(({ value }) => value))
   expect(Object.keys(storage)).toHaveLength(3)
 
-  const { tracker } = open([])
+  // Neither another customer's page sends them, nor one whose customer is refused.
+  for (const state of [{ client_customer_id: 'bob' }, { initialized: { error: { status: 409 } } }]) {
+    const { tracker } = await open([], undefined, state)
+    expect(tracker.track).not.toHaveBeenCalled()
+  }
+  expect(Object.keys(storage)).toHaveLength(3)
+
+  const { tracker } = await open([])
   expect(tracker.track.mock.calls).toEqual(
     [1, 2, 3].map((number) => ['seen', { number }, { message_id: `${number}` }]),
   )
   await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
 
-  open([event(4)]).leave()
-  open([], async () => ({ error: { status: 404 } }))
-  await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
+  for (const status of [404, 413]) {
+    const { leave } = await open([event(4)])
+    leave()
+    await open([], async () => ({ error: { status } }))
+    await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
+  }
 })

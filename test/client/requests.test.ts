@@ -225,6 +225,7 @@ describe('an answer', () => {
     ['JSON that is no problem', json(403, { message: 'Forbidden' }), 403, { message: 'Forbidden' }],
     ['an empty error', json(500, undefined), 500, ''],
     ['an empty 200', json(200, undefined, { 'content-length': '0' }), 200, ''],
+    ['an empty 204', json(204, undefined), 204, ''],
   ])('that is %s rejects with the body that came instead', async (_name, answer, status, body) => {
     const { baseUrl } = await startScriptedServer(answer)
 

@@ -375,6 +375,8 @@ describe('a batch', () => {
     ['nothing', reset, TypeError],
     ['something else', html(502), UnexpectedResponseError],
     ['too few results', json(200, batchResult([])), UnexpectedResponseError],
+    ['no results', json(200, {}), UnexpectedResponseError],
+    ['null', json(200, null), UnexpectedResponseError],
   ])('that is answered with %s rejects each event', async (_name, answer, reason) => {
     const { outcomes } = await trackTogether(['a', 'b'], [answer], { retries: 0 })
 
