@@ -5732,8 +5732,8 @@ export interface components {
          */
         MessageTimestamp: number;
         /**
-         * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-         *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+         * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+         *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         MessageSignature: string;
@@ -11409,8 +11409,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11452,8 +11452,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11495,8 +11495,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11538,8 +11538,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11581,8 +11581,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11624,8 +11624,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11667,8 +11667,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11710,8 +11710,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11753,8 +11753,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -11796,8 +11796,8 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description One signature, or two separated by a space while a secret is being rotated: `v1,` and the base64 of the
-                 *     HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
+                 * @description One signature, or up to four separated by spaces for 24 hours after a secret was replaced: `v1,` and the base64 of
+                 *     the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by dots.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];

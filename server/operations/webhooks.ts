@@ -52,21 +52,21 @@ export const createWebhook: Operation<'createWebhook'> = async ({ workspaceId, b
   const { secret, sealed } = context.webhooks.newSecret(webhook_id)
   await context.webhooks.assertAllowed(url, workspaceId)
   const customer_cursor = await lastCustomer(context)
-  const made = await context.change(async (db) => {
+  const webhook = await context.change(async (db) => {
     const given = { ...settings, workspace_id: workspaceId, webhook_id, secret: sealed }
     const row = { ...given, customer_cursor, created_ms: context.now() }
-    const webhook = await audited.createWebhook(db, row, authorOf(context))
+    const made = await audited.createWebhook(db, row, authorOf(context))
     if ((await webhooksOf(db, workspaceId)).length > WEBHOOKS) throw new Problem('webhook_limit')
-    return webhook
+    return await webhookBody(db, made, context)
   })
-  return { status: 201, body: { webhook: await webhookBody(context.storage.db, made, context), secret } }
+  return { status: 201, body: { webhook, secret } }
 }
 
 export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, path, body }, context) => {
   const { enabled, skip_missed, ...settings } = body
   if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url, workspaceId)
   const customer_cursor = await lastCustomer(context)
-  const after = await context.change(async (db) => {
+  const { after, webhook } = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     // Once it is locked: what was made for it before this instant is stored, or will never be.
     const now_ms = context.now()
@@ -79,11 +79,14 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     await audited.changeWebhook(db, before, after, authorOf(context))
     // It goes on at once, not when the next retry was planned.
     if (after.is_enabled && !before.is_enabled) await deliveries.makeRetriesDue(db, before, now_ms)
-    return after
+    return { after, webhook: await webhookBody(db, after, context) }
   })
-  if (skip_missed) await removePending(context, after)
+  if (skip_missed) {
+    await removePending(context, after)
+    webhook.pending_deliveries = 0
+  }
   context.webhooks.begin()
-  return { status: 200, body: await webhookBody(context.storage.db, after, context) }
+  return { status: 200, body: webhook }
 }
 
 export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, path }, context) => {
@@ -109,9 +112,9 @@ export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (requ
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     const secrets = rotated(before, sealed, now_ms)
     await audited.rotateSecret(db, before, secrets, authorOf(context))
-    return { ...before, ...secrets, updated_ms: now_ms }
+    return await webhookBody(db, { ...before, ...secrets, updated_ms: now_ms }, context)
   })
-  return { status: 200, body: { webhook: await webhookBody(context.storage.db, webhook, context), secret } }
+  return { status: 200, body: { webhook, secret } }
 }
 
 export const testWebhook: Operation<'testWebhook'> = async ({ workspaceId, path }, context) => {
@@ -126,10 +129,10 @@ export const replayWebhook: Operation<'replayWebhook'> = async ({ workspaceId, p
   const webhook = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     await audited.replayWebhook(db, before, { ms, text: instantText(ms) }, authorOf(context))
-    return before
+    return await webhookBody(db, before, context)
   })
   context.webhooks.begin()
-  return { status: 200, body: await webhookBody(context.storage.db, webhook, context) }
+  return { status: 200, body: webhook }
 }
 
 export const listWebhookDeliveries: Operation<'listWebhookDeliveries'> = async (request, context) => {
@@ -258,6 +261,7 @@ function deliveryBody(
   }
 }
 
+/** After a change it is read in its transaction: what is read later may fail, although the change is stored. */
 async function webhookBody(
   db: ReadingDatabase | Transaction,
   webhook: StoredWebhook,
@@ -275,7 +279,7 @@ async function webhookBody(
     enabled: webhook.is_enabled,
     disabled_reason: webhook.disabled_reason,
     pending_deliveries: await deliveries.countPending(db, webhook),
-    is_lagging: await context.webhooks.isLagging(webhook),
+    is_lagging: await context.webhooks.isLagging(db, webhook),
     failing_since: instantOrNull(webhook.failing_since_ms),
     next_attempt_at: instantOrNull(webhook.retry_ms),
     last_success_at: instantOrNull(webhook.success_ms),

@@ -4,7 +4,7 @@ import { instantText } from '../domain/instants.ts'
 import { parseJsonText } from '../domain/json-text.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
 import { Problem } from '../problems.ts'
-import type { Reading } from '../storage/database.ts'
+import type { Reading, ReadingDatabase, Transaction } from '../storage/database.ts'
 import { agedBefore } from '../storage/removals/retention.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
@@ -77,21 +77,23 @@ export class Webhooks {
   }
 
   /** Whether retention will remove events within a day that a webhook has not been told. */
-  async isLagging({ workspace_id, journey_ids, types, told_ms }: StoredWebhook): Promise<boolean> {
+  async isLagging(
+    db: ReadingDatabase | Transaction,
+    { workspace_id, journey_ids, types, told_ms }: StoredWebhook,
+  ): Promise<boolean> {
     if (!types.includes('event.created')) return false
-    const { storage, now } = this.#options
-    const workspace = await storage.db
+    const workspace = await db
       .selectFrom('workspaces')
       .select('retention_days')
       .where('workspace_id', '=', workspace_id)
       .executeTakeFirst()
-    let journeys = storage.db
+    let journeys = db
       .selectFrom('journeys')
       .select(({ fn }) => fn.min('retention_days').as('retention_days'))
       .where('workspace_id', '=', workspace_id)
     if (journey_ids) journeys = journeys.where('journey_id', 'in', journey_ids)
     const days = [workspace, await journeys.executeTakeFirst()].flatMap((row) => row?.retention_days ?? [])
-    return days.length > 0 && told_ms < agedBefore(Math.min(...days), now() + DAY_MS)
+    return days.length > 0 && told_ms < agedBefore(Math.min(...days), this.#options.now() + DAY_MS)
   }
 
   begin(): void {

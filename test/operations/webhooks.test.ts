@@ -3,10 +3,13 @@
 import { describe, expect } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { skippedDelivery } from '../../server/domain/webhook-messages.ts'
+import { openStorage } from '../../server/storage/open.ts'
 import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { insertDeliveries } from '../../server/storage/tables/webhook-deliveries.ts'
+import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairn } from '../fixtures/cairn.ts'
+import { resolved } from '../fixtures/contract/document.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
 import { inStore } from '../fixtures/in-store.ts'
@@ -114,13 +117,48 @@ describe('a webhook', () => {
     const [fourth, fifth] = [await rotate(), await rotate()]
     receiver.secrets.splice(0, 3, second, third, fourth, fifth)
     expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
-    const signatures = () => String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ')
+    const header = () => String(receiver.received.at(-1)?.headers['webhook-signature'])
+    const signatures = () => header().split(' ')
     expect(signatures()).toHaveLength(4)
+    // As the contract tells receivers.
+    const { pattern = '', maxLength = 0 } = resolved({ $ref: '#/components/parameters/MessageSignature/schema' })
+    expect(header()).toMatch(new RegExp(pattern))
+    expect(header()).toHaveLength(maxLength)
     time.ms += 86_400_000
     // Receivers compare the time of a message with the real clock.
     receiver.secrets.length = 0
     expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
     expect(signatures()).toHaveLength(1)
+  })
+
+  it('is not said to be unchanged if what is read after a change fails', async () => {
+    let isOverloaded = false
+    const cairn = await startCairn({
+      async open(options) {
+        const storage = await openStorage(options)
+        const db = new Proxy(storage.db, {
+          get(db, name) {
+            if (isOverloaded && name === 'selectFrom') throw new Unavailable('overloaded')
+            const member = Reflect.get(db, name)
+            return typeof member === 'function' ? member.bind(db) : member
+          },
+        })
+        return { ...storage, db }
+      },
+    })
+    const { client } = await cairn.workspace()
+    const { data: made } = await client.createWebhook({ body: { url, types } })
+    const path = { webhook_id: made?.webhook.webhook_id ?? '' }
+    isOverloaded = true
+    const replies = await Promise.all([
+      client.createWebhook({ body: { url, types } }),
+      client.updateWebhook({ path, body: { description: 'Warehouse' } }),
+      client.rotateWebhookSecret({ path }),
+      client.replayWebhook({ path, body: { from: '2026-11-20T08:12:03Z' } }),
+    ])
+    isOverloaded = false
+    expect(replies.map(({ response }) => response.status)).toEqual([201, 200, 200, 200])
+    expect((await client.listWebhooks()).data?.data).toHaveLength(2)
   })
 
   it('needs the key of the server, and keeps its place without it', async () => {
