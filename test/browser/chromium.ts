@@ -39,6 +39,7 @@ async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     args,
     chromiumSandbox,
+    ignoreDefaultArgs: ['--disable-dev-shm-usage'],
     executablePath: join(folder, 'chromium'),
     env: {
       // biome-ignore lint/style/noProcessEnv: env replaces what the browser would inherit.

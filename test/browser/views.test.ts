@@ -223,6 +223,8 @@ describe('a link to a view', () => {
     expect(link).toMatch(/\/admin\/shared#token=viewlink_[0-9A-Za-z]{43}$/)
     await inspectState(page, 'view-link-created')
     await dialog.getByRole('button', { name: 'Done' }).click()
+    // What was shown once says until when it works, too.
+    await dialog.getByRole('textbox', { name: 'Link to the view' }).waitFor({ state: 'hidden' })
     await dialog.getByText(/works until/).waitFor()
     expect(await page.content()).not.toContain(link.split('=')[1])
     await inspectState(page, 'view-links')

@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -86,7 +86,8 @@ describe('a customer who was erased', () => {
     const { client, journey_id } = workspace
     const { names, customer_id, event, path } = await newCustomer(workspace)
     const { client_customer_id } = names
-    const number = String(Date.now())
+    // No time in milliseconds, which other rows may have.
+    const number = String(randomInt(2 ** 47, 2 ** 48 - 1))
     const numbered = await client.initializeCustomer({ body: { ...names, client_customer_id: number } })
     /** Part of what each request says about the customer, which must not stay. */
     const mark = `mark ${randomUUID()}`
