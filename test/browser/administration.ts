@@ -9,11 +9,11 @@ import type {
   WebError,
 } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { processEnvironment } from '../../server/config.ts'
 import type { SignedIn } from '../fixtures/people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
 import { expectLayersUncovered } from './layers.ts'
+import { keepsScreenshots } from './screenshots.ts'
 
 type AdministrationOptions = Pick<
   BrowserContextOptions,
@@ -155,7 +155,7 @@ const looksAtState = [looks[0], looks[3]] as const
 
 /**
  * Inspects the page in narrow and wide viewports and in both color schemes: nothing overflows horizontally, nothing
- * covers an open layer, axe finds no violation. Keeps a screenshot if someone may look at it.
+ * covers an open layer, axe finds no violation. Keeps a screenshot if they are asked for.
  */
 export async function inspectScreen(page: Page, name: string): Promise<void> {
   await inspect(page, name, looks)
@@ -165,9 +165,6 @@ export async function inspectScreen(page: Page, name: string): Promise<void> {
 export async function inspectState(page: Page, name: string): Promise<void> {
   await inspect(page, name, looksAtState)
 }
-
-/** Screenshots take a third of the time of an inspection, and those of CI would be discarded. */
-const keepsScreenshots = !processEnvironment().CI
 
 async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
   const viewport = page.viewportSize()

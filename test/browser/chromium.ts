@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -39,7 +48,7 @@ async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     args,
     chromiumSandbox,
-    ignoreDefaultArgs: ['--disable-dev-shm-usage'],
+    ...(hasSharedMemory() && { ignoreDefaultArgs: ['--disable-dev-shm-usage'] }),
     executablePath: join(folder, 'chromium'),
     env: {
       // biome-ignore lint/style/noProcessEnv: env replaces what the browser would inherit.
@@ -49,6 +58,16 @@ async function launchChromium(): Promise<Browser> {
     },
   })
 }
+
+/** Whether Chromium may share memory as usual. In files instead pages take a tenth longer, but containers may have too little. */
+function hasSharedMemory(): boolean {
+  if (!existsSync('/dev/shm')) return false
+  const { bavail, bsize } = statfsSync('/dev/shm')
+  return bavail * bsize >= LEAST_SHARED_BYTES
+}
+
+/** All pages of three workers take a fraction of this. */
+const LEAST_SHARED_BYTES = 2 ** 30
 
 /**
  * Returns the folder of the unpacked Chromium. It is unpacked once per version and user, because that takes seconds and

@@ -19,13 +19,13 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { processEnvironment } from '../../server/config.ts'
 import { referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
 import { problems } from '../../server/problems.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { axeViolations, colorViolations, structureViolations } from './axe.ts'
 import { sharedChromium } from './chromium.ts'
+import { keepsScreenshots } from './screenshots.ts'
 
 type Security = Record<string, unknown>[]
 type Contract = {
@@ -561,9 +561,8 @@ async function openedReference(host: Host): Promise<Page> {
   return page
 }
 
-/** Screenshots of CI would be discarded. */
 async function keepScreenshot(page: Page, name: string) {
-  if (processEnvironment().CI) return
+  if (!keepsScreenshots) return
   await page.screenshot({ path: join('dist', 'screenshots', `docs-${name}.png`) })
 }
 

@@ -121,7 +121,9 @@ describe('a webhook', () => {
     const signatures = () => header().split(' ')
     expect(signatures()).toHaveLength(4)
     // As the contract tells receivers.
-    const { pattern = '', maxLength = 0 } = resolved({ $ref: '#/components/parameters/MessageSignature/schema' })
+    const { pattern = '', maxLength = 0 } = resolved({
+      $ref: '#/components/parameters/MessageSignature/schema',
+    })
     expect(header()).toMatch(new RegExp(pattern))
     expect(header()).toHaveLength(maxLength)
     time.ms += 86_400_000
