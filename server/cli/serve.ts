@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { isAdministrationBuilt } from '../http/administration-site.ts'
 import { startServer } from '../main.ts'
+import { lowerPoolPriority } from '../storage/threads/priority.ts'
 import type { CommandIo } from './command-io.ts'
 import { logListening, openLog } from './log.ts'
 import { nextSignal } from './signals.ts'
@@ -17,6 +18,7 @@ export function defineServe(command: Command, config: () => Config, io: CommandI
 async function serve(config: Config, io: CommandIo) {
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
+  await lowerPoolPriority()
   const server = await startServer({ config, log })
   // Not to standard output: that is the log, which others keep and read. Before the log line, so that readers of that
   // line already have the link.

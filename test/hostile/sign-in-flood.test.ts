@@ -1,7 +1,11 @@
 // engines: sqlite (passwords are queued before the store is used)
 
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { expect, it, vi } from 'vitest'
-import { startCairnForTest } from '../fixtures/cairn.ts'
+import { newStore, startCairnForTest } from '../fixtures/cairn.ts'
+import { startChildServer } from '../fixtures/child-server.ts'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newMember, OWN_PAGE } from '../fixtures/people.ts'
@@ -49,3 +53,18 @@ it('lets a known browser sign in while sixty connections from as many networks t
   expect(statuses).toEqual(Array(20).fill(201))
   expect(await refused('known')).toBe(0)
 })
+
+it.runIf(process.platform === 'linux')(
+  'leaves ingestion most of a core: passwords are hashed in threads of lower priority',
+  async () => {
+    const { pid } = await startChildServer({ databaseUrl: await newStore() })
+    const threads = `/proc/${pid}/task`
+    // Other threads may end meanwhile.
+    const pool = readdirSync(threads).filter((thread) => {
+      return spawnSync('cat', [`${threads}/${thread}/comm`]).stdout.toString() === 'libuv-worker\n'
+    })
+    expect(pool).toHaveLength(4)
+    const main = getPriority(pid)
+    expect(pool.map((thread) => getPriority(Number(thread)))).toEqual(Array(4).fill(Math.min(main + 5, 19)))
+  },
+)
