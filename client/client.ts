@@ -42,35 +42,17 @@ export type ClientOptions = ServerOptions & {
 }
 
 /**
- * The operations besides reads that a second call leaves as the first one did; events by their `message_id`. All others
- * are retried after a 429 only, never when the outcome of the previous attempt is unknown: a repeated call would create
- * a second journey or webhook, replace a secret again, or send a message twice.
+ * The operations besides reads that a second call leaves as the first one did; events by their `message_id`. All others,
+ * the changes of webhooks too, are retried after a 429 only, never when the outcome of the previous attempt is unknown: a
+ * repeated call would create a second journey or webhook, replace a secret again, or send a message twice.
  */
-const idempotent: readonly string[] = [
-  'initializeCustomer',
-  'createEvent',
-  'createEvents',
-  'replayRefusals',
-  'eraseCustomer',
-  'updateJourney',
-  'archiveJourney',
-  'restoreJourney',
-  'updateEventDefinition',
-  'removeEventDefinition',
-  'removeWebhook',
-  'updateView',
-  'removeView',
-] satisfies (keyof Client)[]
+const idempotent = /^(init|createEvent|archive|restore|erase|remove|replayR|update[^W])/
 
 /**
  * Operations that may be sent while the page unloads. They use `keepalive`, so the browser finishes them without the
  * page.
  */
-const outlivesPage: readonly string[] = [
-  'initializeCustomer',
-  'createEvent',
-  'createEvents',
-] satisfies (keyof Client)[]
+const outlivesPage = /^(init|createEvent)/
 
 /**
  * Creates a client for one server and one service key.
@@ -86,8 +68,8 @@ export function createClient<Events extends object = AnyEvents>(options: ClientO
     { 'x-service-key': serviceKey },
     ({ id, method, json, signal }, attempt) =>
       fetchWithRetries(
-        () => (outlivesPage.includes(id) ? sendCounted(json, attempt) : attempt(false)),
-        method === 'GET' || idempotent.includes(id),
+        () => (outlivesPage.test(id) ? sendCounted(json, attempt) : attempt(false)),
+        method === 'GET' || idempotent.test(id),
         { retries, signal },
       ),
   )

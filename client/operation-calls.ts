@@ -151,7 +151,7 @@ function toResult(method: Method, response: Response, text: string): Result<unkn
 function isProblem(value: unknown): value is Problem {
   // A gateway may answer with JSON of its own, even with a `code`. Only Cairn's has a `request_id` too.
   const problem = value as Partial<Problem> | null | undefined
-  return !!problem?.code && !!problem.request_id
+  return !!(problem?.code && problem.request_id)
 }
 
 type Result<Value> =

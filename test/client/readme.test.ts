@@ -53,7 +53,7 @@ it('the example for leaving a page keeps what every tab has left, until it was s
   const open = async (
     left: TrackedEvent[],
     track: () => Promise<unknown> = async () => ({}),
-    { client_customer_id = 'ada', initialized = {} } = {},
+    { client_customer_id = 'ada 1', initialized = {} } = {},
   ) => {
     const initialization = vi.fn(async () => initialized)
     const tracker = { handOver: () => left, track: vi.fn(track), initialization }
@@ -89,7 +89,11 @@ it('the example for leaving a page keeps what every tab has left, until it was s
   expect(Object.keys(storage)).toHaveLength(3)
 
   // Neither another customer's page sends them, nor one whose customer is refused.
-  for (const state of [{ client_customer_id: 'bob' }, { initialized: { error: { status: 409 } } }]) {
+  for (const state of [
+    { client_customer_id: 'bob' },
+    { client_customer_id: 'ada' },
+    { initialized: { error: { status: 409 } } },
+  ]) {
     const { tracker } = await open([], undefined, state)
     expect(tracker.track).not.toHaveBeenCalled()
   }

@@ -377,6 +377,7 @@ describe('a batch', () => {
     ['too few results', json(200, batchResult([])), UnexpectedResponseError],
     ['no results', json(200, {}), UnexpectedResponseError],
     ['null', json(200, null), UnexpectedResponseError],
+    ['a text', json(200, 'ok'), UnexpectedResponseError],
   ])('that is answered with %s rejects each event', async (_name, answer, reason) => {
     const { outcomes } = await trackTogether(['a', 'b'], [answer], { retries: 0 })
 
