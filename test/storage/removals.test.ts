@@ -10,6 +10,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import {
   eventPage,
   idOf,
+  inAnotherJourney,
   initialize,
   insert,
   newEvent,
@@ -99,6 +100,28 @@ describe('a customer who is removed from a store', () => {
     }
     store.removals.begin()
     await allRemoved(store)
+  })
+
+  it('leaves the earlier events of its customers in their timelines, if its journey is removed', async () => {
+    const kept = await newSubject(store)
+    const { workspace_id, customer_id } = kept
+    await insertMany(store, kept, 5, 'earlier')
+    const { journey_id } = await inAnotherJourney(store, kept)
+    await insertMany(store, { ...kept, journey_id }, 40, 'later')
+    await store.db.transaction().execute(async (db) => {
+      await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
+    })
+    store.removals.begin()
+    await allRemoved(store)
+    const timeline = store.events.customerEvents(
+      workspace_id,
+      customer_id,
+      { limit: 10 },
+      readingIn(workspace_id),
+    )
+    const { rows, next } = await eventPage(timeline)
+    expect(rows.map(({ event_id }) => event_id)).toEqual(Array(5).fill('earlier'))
+    expect(next).toBeNull()
   })
 
   it('accepts no events if its journey is removed, not even a resend of a stored one', async () => {

@@ -16,11 +16,15 @@ export function lowerPriority(): void {
 export async function lowerPoolPriority(): Promise<void> {
   if (process.platform !== 'linux') return
   const threads = '/proc/self/task'
-  // Reading the folder has started all of them.
-  for (const thread of await readdir(threads)) {
-    // Other threads come and go.
-    const name = await readFile(`${threads}/${thread}/comm`, 'utf8').catch(() => '')
-    if (name.trim() === 'libuv-worker') lower(Number(thread))
+  try {
+    // Reading the folder has started all of them.
+    for (const thread of await readdir(threads)) {
+      // Other threads come and go.
+      const name = await readFile(`${threads}/${thread}/comm`, 'utf8').catch(() => '')
+      if (name.trim() === 'libuv-worker') lower(Number(thread))
+    }
+  } catch {
+    // Without /proc, or where a sandbox forbids it, they stay as they are.
   }
 }
 

@@ -347,6 +347,37 @@ describe('a list without anything to show', () => {
   })
 })
 
+describe('a timeline of one time, of which most was removed', () => {
+  it('has pages of a maximum number of events, and each event that is left once', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id, customer_id } = subject
+    const occurred_ms = Date.parse('2026-11-20T12:00:00Z')
+    for (let made = 0; made < 3 * LOOKED_AT; made += 500) {
+      const events = Array.from({ length: 500 }, () => newEvent(subject, { occurred_ms, event_id: 'seen' }))
+      await store.events.insertEvents(workspace_id, events)
+    }
+    const kept = await insert(store, subject, { occurred_ms, event_id: 'last' })
+    const file = connect(store.path)
+    // Some are alone in their span, some share it, and a whole page has none.
+    file.exec(`DELETE FROM events WHERE event_id = 'seen' AND NOT (seq % 4700 < 3 AND seq < ${LOOKED_AT})`)
+    const left = file.prepare<[], number>('SELECT count(*) FROM events').pluck().get()
+    const pages: string[][] = []
+    for (let page: Page | undefined = { limit: 500 }; page; ) {
+      const read = store.events.customerEvents(workspace_id, customer_id, page, readingIn(workspace_id))
+      const { rows, next } = await eventPage(read)
+      pages.push(rows.map(({ id }) => id))
+      page = next ? { limit: 500, after: next } : undefined
+    }
+    expect(pages.length).toBeGreaterThan(2)
+    expect(pages[0]).toEqual([idOf(kept)])
+    expect(pages[1]).toEqual([])
+    const found = pages.flat()
+    expect(found.length).toBe(left)
+    expect(found).toEqual([...new Set(found)].toSorted().toReversed())
+  })
+})
+
 describe('pages of a run that was never finished', () => {
   it('are removed before another run uses their numbers', async () => {
     const path = join(temporaryFolder(), 'cairn.db')

@@ -3,11 +3,9 @@
 import { statSync } from 'node:fs'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { newId } from '../../../server/domain/identifiers.ts'
 import type { Page } from '../../../server/domain/paging.ts'
 import { removals } from '../../../server/storage/removals/removals.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
-import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { updateRetention } from '../../../server/storage/tables/workspaces.ts'
 import { openStoreForTest } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
@@ -15,7 +13,7 @@ import {
   connectTo,
   eventPage,
   idOf,
-  initialize,
+  inAnotherJourney,
   insert,
   newEvent,
   newSubject,
@@ -72,19 +70,6 @@ it('lists the events of a run that has got the number of a removed one', async (
   const first = await newSubject(store)
   const { workspace_id, customer_id } = first
   const file = await connectTo(store.databaseUrl)
-  const journey = async () => {
-    const made = {
-      journey_id: newId('jrn'),
-      name: 'Renewal',
-      description: '',
-      steps: [],
-      created_ms: Date.now(),
-    }
-    await store.db.transaction().execute((db) => insertJourney(db, workspace_id, made))
-    const subject = { ...first, journey_id: made.journey_id }
-    expect(await initialize(store, subject, 'user-1')).toMatchObject({ customer_id })
-    return subject
-  }
   /** Stores events until the idle store has made a run of them. @returns the number of the run, and the events */
   const fillRun = async (subject: typeof first) => {
     const ids: string[] = []
@@ -113,7 +98,7 @@ it('lists the events of a run that has got the number of a removed one', async (
     listed((page) => store.events.customerEvents(workspace_id, customer_id, page, reading))
 
   const kept = await fillRun(first)
-  const gone = await journey()
+  const gone = await inAnotherJourney(store, first)
   const removed = await fillRun(gone)
   // Every reading thread knows both runs now.
   expect(await ofJourney(gone)).toEqual(removed.ids.toReversed())
@@ -133,7 +118,7 @@ it('lists the events of a run that has got the number of a removed one', async (
   // A writer that failed is opened again, and then knows only the runs that are left.
   await store.db.transaction().execute(async (db) => await sql.raw('PRAGMA query_only = 1').execute(db))
   await expect(insert(store, first)).rejects.toMatchObject({ name: 'Unavailable' })
-  const later = await journey()
+  const later = await inAnotherJourney(store, first)
   const refilled = await fillRun(later)
   expect(refilled.run).toBe(removed.run)
   expect(await ofJourney(later)).toEqual(refilled.ids.toReversed())

@@ -20,7 +20,7 @@ import {
 } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import { type Connection, endRead } from '../connection.ts'
-import { type MemtableFilter, type MemtableRing, RING_EVENTS } from '../index/memtable.ts'
+import type { MemtableFilter, MemtableRing } from '../index/memtable.ts'
 import { postingKeys } from '../index/posting-keys.ts'
 import { postingsBelow, postingsFrom } from '../index/postings.ts'
 import { RunStore } from '../index/run-store.ts'
@@ -69,6 +69,9 @@ type EventHead = Kept & {
  * ends early.
  */
 export const LOOKED_AT = 10_000
+
+/** How many more of a customer's events in the memtable are sorted each time. */
+const MEMTABLE_GROWTH = 8
 
 /**
  * Candidates of an export examined together; they are read in one go if they are at least a quarter of the events
@@ -349,10 +352,8 @@ export class EventReader {
     let last: TimelineEntry = { at_ms: Number.POSITIVE_INFINITY, seq: 0 }
     const { variables } = page
     const wanted = { sender: undefined, ...(variables && { hasVariables: variablesTest(variables) }) }
-    // With a filter, what is found may follow everything that the memtable has of the customer.
-    const latest = variables ? { ...page, limit: RING_EVENTS } : page
-    for (const { seq, at_ms } of this.#latest(customer, latest)) {
-      const end = looked >= LOOKED_AT ? this.#timelineEnd(last, at_ms) : undefined
+    for (const { seq, at_ms } of this.#latest(customer, page)) {
+      const end = looked >= LOOKED_AT ? this.#timelineEnd(customer, last, at_ms) : undefined
       if (end) return rows.endingEarly(end)
       looked += 1
       last = { at_ms, seq }
@@ -386,14 +387,17 @@ export class EventReader {
   }
 
   /**
-   * Returns where a timeline that ends early continues: after the last event scanned, which is followed by one of
-   * `next_ms`. Undefined between two events of one instant if it was removed, because only its identifier could name that
-   * position.
+   * Returns where a customer's timeline that ends early continues: after the last entry scanned, which is followed by one of
+   * `next_ms`. Between two entries of one instant only an identifier names a position. If the event was removed, it is that
+   * of the last one seen in its span, or the start of the next span.
    */
-  #timelineEnd({ at_ms, seq }: TimelineEntry, next_ms: number): Position | undefined {
+  #timelineEnd(customer: number, { at_ms, seq }: TimelineEntry, next_ms: number): Position | undefined {
     if (next_ms < at_ms) return firstPosition('evt', at_ms)
-    const head = this.#statements.head.get(seq)
-    return head && { ms: at_ms, id: wholeIdText(head) }
+    const next = this.#zoneMap.around(seq).find(({ first }) => first > seq)
+    const end = next?.first ?? Number.MAX_SAFE_INTEGER
+    const seen = this.#statements.firstAt.get({ seq, end, customer, at_ms })
+    if (seen) return { ms: at_ms, id: wholeIdText(seen) }
+    return next && { ms: at_ms, id: typeIdText('evt', next.first_id) }
   }
 
   /** Yields where the events of a filter may be, latest first. */
@@ -494,7 +498,7 @@ export class EventReader {
       ? { at_ms: page.after.ms, seq: this.#zoneMap.firstFrom(eventIdBytes(page.after.id)) }
       : { at_ms: Number.POSITIVE_INFINITY, seq: Number.POSITIVE_INFINITY }
     const runs = this.#runs.all().sort((a, b) => b.greatest_at_ms - a.greatest_at_ms)
-    const sources = [new Source(this.#latestInMemtable(customer, before, page.limit + 1).values())]
+    const sources = [new Source(this.#latestInMemtable(customer, before, page.limit + 1))]
     while (true) {
       let latest: Source | undefined
       for (const source of sources) {
@@ -514,8 +518,15 @@ export class EventReader {
     }
   }
 
-  /** Not all at once, because a customer may have the whole memtable. */
-  #latestInMemtable(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
+  /** Not all at once, because a customer may have the whole memtable; but all of them, because many may be removed. */
+  *#latestInMemtable(customer: number, before: TimelineEntry, count: number): Generator<TimelineEntry> {
+    const some = this.#someInMemtable(customer, before, count)
+    yield* some
+    const last = some.at(-1)
+    if (last && some.length === count) yield* this.#latestInMemtable(customer, last, count * MEMTABLE_GROWTH)
+  }
+
+  #someInMemtable(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
     const indexed = this.#indexedSeq()
     const keep = (entries: TimelineEntry[]) =>
       entries.sort((a, b) => (isBefore(a, b) ? 1 : -1)).slice(0, count)
@@ -688,6 +699,14 @@ function prepare(connection: Connection) {
           AND (@to_ms IS NULL OR received_ms < @to_ms)`,
       )
       .pluck(),
+    firstAt: connection.prepare<
+      [{ seq: number; end: number; customer: number; at_ms: number }],
+      Pick<EventHead, 'id' | 'received_ms'>
+    >(
+      `SELECT id, received_ms FROM events
+      WHERE seq >= @seq AND seq < @end AND customer_ref = @customer AND coalesce(occurred_ms, received_ms) = @at_ms
+      ORDER BY seq LIMIT 1`,
+    ),
     // Without the variables, which are last in the row and may be on overflow pages.
     head: connection.prepare<[number], EventHead>(
       `SELECT id, workspace_ref, journey_ref, customer_ref, event_id, occurred_ms, received_ms

@@ -227,6 +227,8 @@ export class StandingsFollower {
   #assertRoom() {
     const disk = measureDisk(this.#path)
     if (!disk || disk.free_bytes >= Math.min(FLOOR_BYTES, disk.bytes * FLOOR_PART)) return
+    // The journeys found to be edited are looked for again.
+    this.#roundsLeft = 2
     throw new NoRoom('too little disk space is left')
   }
 

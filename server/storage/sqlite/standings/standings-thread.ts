@@ -21,7 +21,7 @@ const LOOK_MS = 250
 const RETRY_MS = 1_000
 
 /**
- * After this many consecutive failures of another kind the file is deleted and rebuilt, with a longer delay each time.
+ * After this many failures of another kind without a success the file is deleted and rebuilt, with a longer delay each time.
  */
 const FAILURES = 3
 const GREATEST_RETRY_MS = 60_000
@@ -37,7 +37,9 @@ let ahead_ms = data.now_ms - Date.now()
 const follower = new StandingsFollower(data.path, new MemtableRing(data.ring), () => Date.now() + ahead_ms)
 let isClosing = false
 let wake = () => {}
+/** Consecutive failures, and those among them that are no outage. */
 let failures = 0
+let faults = 0
 /** When the latest check that found everything processed began, by `performance.now()`. */
 let caughtUpAt_ms = Number.NEGATIVE_INFINITY
 let onCaughtUp = () => {}
@@ -80,6 +82,7 @@ async function run() {
     try {
       pause_ms = await step()
       failures = 0
+      faults = 0
     } catch (error) {
       pause_ms = recover(error)
     }
@@ -99,12 +102,13 @@ function recover(error: unknown): number {
   // Nothing was begun, and reports are answered from what is derived so far.
   if (error instanceof NoRoom) return RETRY_MS
   const isOutage = failure.outage !== undefined && !isDamage(error)
+  if (!isOutage) faults += 1
   try {
-    follower.recover({ isDamaged: isDamage(error) || (!isOutage && failures % FAILURES === 0) })
+    follower.recover({ isDamaged: isDamage(error) || (!isOutage && faults % FAILURES === 0) })
   } catch {
     // Recreating the file failed too; the next step meets the same error.
   }
-  return isOutage ? RETRY_MS : Math.min(RETRY_MS * 2 ** (failures - 1), GREATEST_RETRY_MS)
+  return isOutage ? RETRY_MS : Math.min(RETRY_MS * 2 ** (faults - 1), GREATEST_RETRY_MS)
 }
 
 /** Waits until everything stored by now is processed, up to a limit. */
