@@ -77,8 +77,10 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
       Object.assign(after, startingAt(now_ms), { customer_cursor })
     }
     await audited.changeWebhook(db, before, after, authorOf(context))
+    // Before anything can be sent; if there are more, the others follow.
+    if (skip_missed) await deletePending(db, after)
     // It goes on at once, not when the next retry was planned.
-    if (after.is_enabled && !before.is_enabled) await deliveries.makeRetriesDue(db, before, now_ms)
+    else if (after.is_enabled && !before.is_enabled) await deliveries.makeRetriesDue(db, before, now_ms)
     return { after, webhook: await webhookBody(db, after, context) }
   })
   if (skip_missed) {
@@ -215,11 +217,13 @@ async function lastCustomer({ storage, reading }: Context): Promise<string> {
 /** Removes what a webhook had not been told when it was changed, some at a time, while more may already be made. */
 async function removePending(context: Context, webhook: StoredWebhook) {
   for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE; ) {
-    count = await context.change((db) => {
-      const missed = { pending: true, before_ms: webhook.updated_ms }
-      return deliveries.deleteDeliveries(db, webhook, missed, REMOVED_AT_ONCE)
-    })
+    count = await context.change((db) => deletePending(db, webhook))
   }
+}
+
+function deletePending(db: Transaction, webhook: StoredWebhook): Promise<number> {
+  const missed = { pending: true, before_ms: webhook.updated_ms }
+  return deliveries.deleteDeliveries(db, webhook, missed, REMOVED_AT_ONCE)
 }
 
 /** The message of a delivery; null for an event that was told: it is stored elsewhere. */
