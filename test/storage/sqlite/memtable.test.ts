@@ -131,19 +131,22 @@ describe('a memtable of which every event was removed', () => {
   })
 })
 
+/** Makes the writer continue as soon as a reader has begun. */
+class SlowRing extends MemtableRing {
+  goOn: (() => void) | undefined
+
+  override lastMatch(...search: Parameters<MemtableRing['lastMatch']>): number {
+    const { goOn } = this
+    this.goOn = undefined
+    goOn?.()
+    return super.lastMatch(...search)
+  }
+}
+
 describe('a delayed reader', () => {
   it('starts again if the ring is overwritten meanwhile, and misses nothing', async () => {
-    let goOn: (() => void) | undefined
     let overtaken = 0
-    /** Makes the writer continue as soon as a reader has begun. */
-    class SlowRing extends MemtableRing {
-      override lastMatch(...search: Parameters<MemtableRing['lastMatch']>): number {
-        const next = goOn
-        goOn = undefined
-        next?.()
-        return super.lastMatch(...search)
-      }
-
+    class CountingRing extends SlowRing {
       override isIntactBehind(seq: number): boolean {
         const isIntact = super.isIntactBehind(seq)
         if (!isIntact) overtaken += 1
@@ -156,7 +159,8 @@ describe('a delayed reader', () => {
     commit(own.map((event_id) => newEvent(subject, { event_id })))
     const connection = openReadable(path)
     onTestFinished(() => void connection.close())
-    const reader = new EventReader(connection, new SlowRing(writerRing.buffer))
+    const ring = new CountingRing(writerRing.buffer)
+    const reader = new EventReader(connection, ring)
     const round = () => {
       const group = Array.from({ length: 2048 }, () => newEvent(other))
       for (let written = 0; written <= ROUND; written += group.length) {
@@ -165,7 +169,7 @@ describe('a delayed reader', () => {
       }
     }
     for (const [count, request] of requests(subject).entries()) {
-      goOn = round
+      ring.goOn = round
       const { rows, next } = reader.read(request)
       expect(overtaken, request.list).toBe(count + 1)
       expect(rows.map((row) => JSON.parse(row).event_id)).toEqual(own.toReversed())
@@ -176,24 +180,16 @@ describe('a delayed reader', () => {
   })
 
   it('starts again even if later events fill its page', async () => {
-    let goOn: (() => void) | undefined
-    class SlowRing extends MemtableRing {
-      override lastMatch(...search: Parameters<MemtableRing['lastMatch']>): number {
-        const next = goOn
-        goOn = undefined
-        next?.()
-        return super.lastMatch(...search)
-      }
-    }
     const writerRing = new MemtableRing()
     const { path, subject, other, writing, commit } = await writeDirectly(writerRing)
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
     commit(names.map((event_id) => newEvent(subject, { event_id })))
     const connection = openReadable(path)
     onTestFinished(() => void connection.close())
-    const reader = new EventReader(connection, new SlowRing(writerRing.buffer))
+    const ring = new SlowRing(writerRing.buffer)
+    const reader = new EventReader(connection, ring)
     let written = 0
-    goOn = () => {
+    ring.goOn = () => {
       // Every other slot is the customer's again.
       const group = Array.from({ length: 2048 }, (_, index) =>
         newEvent(index % 2 === 0 ? other : subject, { event_id: `${index}` }),
