@@ -66,7 +66,7 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
   const { enabled, skip_missed, ...settings } = body
   if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url, workspaceId)
   const customer_cursor = await lastCustomer(context)
-  const { after, webhook } = await context.change(async (db) => {
+  const { after, deleted, webhook } = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     // Once it is locked: what was made for it before this instant is stored, or will never be.
     const now_ms = context.now()
@@ -78,12 +78,13 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     }
     await audited.changeWebhook(db, before, after, authorOf(context))
     // Before anything can be sent; if there are more, the others follow.
-    if (skip_missed) await deletePending(db, after)
+    const deleted = skip_missed ? await deletePending(db, after) : 0
     // It goes on at once, not when the next retry was planned.
-    else if (after.is_enabled && !before.is_enabled) await deliveries.makeRetriesDue(db, before, now_ms)
-    return { after, webhook: await webhookBody(db, after, context) }
+    if (after.is_enabled && !before.is_enabled && !skip_missed)
+      await deliveries.makeRetriesDue(db, before, now_ms)
+    return { after, deleted, webhook: await webhookBody(db, after, context) }
   })
-  if (skip_missed) {
+  if (deleted === REMOVED_AT_ONCE) {
     await removePending(context, after)
     webhook.pending_deliveries = 0
   }
