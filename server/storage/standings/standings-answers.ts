@@ -9,8 +9,8 @@ import type { StandingsAnswers as Answers, StandingsQuery } from './standings-qu
 /** What an engine reads, all from one snapshot, and how its keys map to identifiers. */
 export type AnswerSource = {
   reader: StandingReader
-  /** Undefined for an unknown identifier. */
-  keyOf(id: string): Key | undefined
+  /** Undefined for an unknown identifier, and for one of another kind: keys of two kinds may be equal. */
+  keyOf(prefix: 'jrn' | 'cus', id: string): Key | undefined
   idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key): string
   /**
    * The events of journeys' steps in their current configuration; journeys that the workspace does not have are
@@ -47,7 +47,7 @@ export class StandingsAnswers {
 }
 
 async function findJourney(source: AnswerSource, journeyId: string): Promise<AskedJourney | undefined> {
-  const journey = source.keyOf(journeyId)
+  const journey = source.keyOf('jrn', journeyId)
   if (journey === undefined) return undefined
   const event_ids = (await source.configuredSteps([journey])).get(journey)
   return event_ids && { journey, event_ids }
@@ -64,7 +64,7 @@ async function customers(
     const { event_ids } = asked
     return { as_of_ms: reader.asOf_ms, recomputing: null, event_ids, rows: [], next: null }
   }
-  const customer = page.after && keyOf(page.after.id)
+  const customer = page.after && keyOf('cus', page.after.id)
   // The customer at the cursor was erased since: continue at the same time.
   const gone = page.after ? { entered_ms: page.after.ms + 1, customer: '' } : null
   const after = page.after && customer !== undefined ? { entered_ms: page.after.ms, customer } : gone
@@ -87,11 +87,11 @@ async function customerJourneys(
   { reader, keyOf, idOf, configuredSteps, journeysOf }: AnswerSource,
   { customerId, page }: Extract<StandingsQuery, { kind: 'customerJourneys' }>,
 ): Promise<Answers['customerJourneys']> {
-  const customer = keyOf(customerId)
+  const customer = keyOf('cus', customerId)
   if (customer === undefined || reader.asOf_ms === null) {
     return { as_of_ms: reader.asOf_ms, rows: [], next: null }
   }
-  const before = (page.after && keyOf(page.after.id)) ?? null
+  const before = (page.after && keyOf('jrn', page.after.id)) ?? null
   const journeys = await journeysOf(customer, before, page.limit + 1)
   const listed = journeys.slice(0, page.limit)
   const configured = await configuredSteps(listed)

@@ -47,7 +47,7 @@ export class StandingsSnapshots {
         const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, now))
         const result = await read({
           reader,
-          keyOf: parsedUuid,
+          keyOf: (prefix, id) => (id.startsWith(`${prefix}_`) ? parsedUuid(id) : undefined),
           idOf,
           configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys, { isListed: true }),
           journeysOf: (...page) => journeysOf(connection, workspaceId, ...page),

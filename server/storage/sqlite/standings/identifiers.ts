@@ -20,8 +20,8 @@ export class Identifiers {
   of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf'> {
     const { journey, customer, journeyId, customerId, eventId } = this.#statements
     return {
-      keyOf(id) {
-        const found = id.startsWith('jrn_') ? journey.get(workspaceId, id) : customer.get(workspaceId, id)
+      keyOf(prefix, id) {
+        const found = (prefix === 'jrn' ? journey : customer).get(workspaceId, id)
         return found === undefined ? undefined : keyOf(found)
       },
       idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key) {

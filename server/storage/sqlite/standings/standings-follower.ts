@@ -141,7 +141,7 @@ export class StandingsFollower {
   async #answer(open: Open, query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
     const { followed, identifiers, reading, answers } = open
     const names = identifiers.of(query.workspaceId)
-    const asked = query.kind === 'customerJourneys' ? undefined : names.keyOf(query.journeyId)
+    const asked = query.kind === 'customerJourneys' ? undefined : names.keyOf('jrn', query.journeyId)
     if (asked !== undefined) await this.#lookAt(open, asked)
     reading.reader.asOf_ms = this.#asOf_ms ?? reading.reader.followed().asOf_ms
     const configuredSteps = async (journeys: readonly Key[]) =>
