@@ -1,10 +1,9 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { expect, it, onTestFinished } from 'vitest'
-import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { readTimeline } from '../../server/storage/postgres/reader/event-reader.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { openExplaining } from '../fixtures/postgres/explaining.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 
@@ -25,23 +24,10 @@ it('reads a page of a customer from few blocks, in a table that was never analyz
     SELECT at_ms + n, gen_random_uuid(), workspace_id, journey_id, gen_random_uuid(), false, event_id
     FROM events, generate_series(1, ${OTHERS}) AS n`,
   )
-  const connection = await Connection.open(new Servers(readAddress(databaseUrl)), { statement_ms: 10_000 })
-  onTestFinished(() => connection.close())
-
-  let blocks = 0
-  const explaining = Object.assign(Object.create(connection), {
-    async run(sql: string, parameters: unknown[]) {
-      const explained = await connection.run<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
-        parameters,
-      )
-      const { Plan: plan } = explained.rows[0]?.['QUERY PLAN'][0] ?? { Plan: {} }
-      blocks += (plan['Shared Hit Blocks'] ?? Number.NaN) + (plan['Shared Read Blocks'] ?? Number.NaN)
-      return await connection.run(sql, parameters)
-    },
-  })
+  const { explaining, blocks, close } = await openExplaining(databaseUrl)
+  onTestFinished(close)
   const { workspace_id, customer_id } = subject
   const page = await readTimeline(explaining, workspace_id, customer_id, { limit: 50 })
   expect(page.rows).toHaveLength(1)
-  expect(blocks).toBeLessThan(50)
+  expect(blocks()).toBeLessThan(50)
 })

@@ -1,15 +1,23 @@
 // engines: postgres (what only PostgreSQL has)
 
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { readOldest } from '../../server/storage/postgres/reader/event-reader.ts'
 import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { exported } from '../fixtures/exported.ts'
+import { followed, followedCustomers } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { openExplaining } from '../fixtures/postgres/explaining.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 
 /** Number of events stored, of which few are requested. */
 const EVENTS = 20_000
 const CUSTOMERS = 100_000
+
+/** Late arrivals in a row: many more than are looked at for a page. */
+const LATE = 30_000
 
 /** A workspace whose size the planner knows. */
 async function newFull(cairn: Cairn) {
@@ -64,4 +72,51 @@ it('walks forward over what it returns and no more, also when the planner knows 
     [events?.data, customers?.data, ofEvents.items, ofCustomers.items].map((rows) => rows?.length),
   ).toEqual([100, 100, 100, 100])
   expect((await scannedRows(databaseUrl)) - before).toBe(0)
+})
+
+it('reads a bounded number of late arrivals for a page, and each event once', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  const last = idOf(await insert(store, subject))
+  await followed(store, workspace_id)
+  // Events of an hour before, in which the clock of their server was wrong, so that each took its place later.
+  await runSql(
+    databaseUrl,
+    `WITH late AS (
+      INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, is_dated, event_id)
+      SELECT at_ms - n, rpad(lpad(to_hex(at_ms - 3600000 + n), 12, '0'), 32, '0')::uuid,
+        workspace_id, journey_id, customer_id, false, event_id
+      FROM events, generate_series(1, ${LATE}) AS n
+      RETURNING workspace_id, id
+    )
+    INSERT INTO event_strays (workspace_id, id, at_ms)
+    SELECT workspace_id, id, ('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint + 600000 FROM late`,
+  )
+  const { explaining, blocks, close } = await openExplaining(databaseUrl)
+  onTestFinished(close)
+  await readOldest(explaining, workspace_id, {}, { limit: 100 })
+  expect(blocks()).toBeLessThan(60_000)
+
+  const { rows } = await followed(store, workspace_id, { limit: 1000 })
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(LATE + 1)
+  expect(rows).toHaveLength(LATE + 1)
+  expect(rows.at(-1)?.id).toBe(last)
+})
+
+it('misses no customer after a late one that was erased while it was recorded', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  for (const name of ['user-2', 'user-3']) await initialize(store, subject, name)
+  const { own } = await followedCustomers(store, workspace_id)
+  expect(own).toHaveLength(3)
+  await runSql(
+    databaseUrl,
+    `INSERT INTO customer_strays SELECT workspace_id, 'cus_01' || lpad('', 24, '0'), 1 FROM workspaces
+    WHERE workspace_id = '${workspace_id}'`,
+  )
+  expect((await followedCustomers(store, workspace_id, { limit: 1 })).own).toEqual(own)
 })

@@ -38,7 +38,8 @@ function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
           ORDER BY created_ms, customer_id LIMIT ${limit}
         )
         UNION ALL (
-          SELECT at_ms, customer_id FROM customer_strays
+          -- One that was erased while it was found to be late is without its customer.
+          SELECT at_ms, customer_id FROM customer_strays JOIN customers USING (workspace_id, customer_id)
           WHERE workspace_id = ${workspaceId} AND (at_ms, customer_id) > (${ms}, ${id}) AND at_ms < ${end.ms}
           ORDER BY at_ms, customer_id LIMIT ${limit}
         )
