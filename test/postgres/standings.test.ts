@@ -356,6 +356,28 @@ describe('what a replica caches of standings', () => {
     expect(await follow()).toBe('all')
     await expectExact(await openStoreForTest(place), place, NAMES)
   })
+
+  it('is dropped once the database was replaced by one that lacks its latest changes', async () => {
+    const { place, arrive, newFollower } = await newFollowed()
+    const { databaseUrl } = place
+    const tables = ['standing_journeys', 'standing_pages', 'standing_entries', 'event_following']
+    for (const table of tables) await runSql(databaseUrl, `CREATE TABLE kept_${table} AS TABLE ${table}`)
+    const [follow, other] = [newFollower(), newFollower()]
+    await arrive('one', 10)
+    expect(await follow()).toBe('all')
+
+    await runSql(databaseUrl, `DELETE FROM events WHERE event_id = 'one'`)
+    for (const table of tables) {
+      await runSql(databaseUrl, `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM kept_${table}`)
+    }
+    await arrive('detour', 5)
+    await arrive('two', 30)
+    expect(await other()).toBe('all')
+    // For the earlier standing it would change nothing.
+    await arrive('one', 20)
+    expect(await follow()).toBe('all')
+    await expectExact(await openStoreForTest(place), place, NAMES)
+  })
 })
 
 describe('a report while new events cannot be applied', () => {

@@ -15,6 +15,7 @@ import {
   type History,
   type JourneyState,
   type PageRow,
+  raised,
   type StandingWriter,
 } from './standing-store.ts'
 
@@ -91,7 +92,7 @@ export async function follow(
       onStanding: building ? () => {} : onStanding,
       yieldLoop,
     })
-    const kept = isChanged ? { ...state, version: state.version + 1 } : state
+    const kept = isChanged ? { ...state, version: raised(state.version) } : state
     if (isChanged) await writer.saveJourney(journey, kept)
     if (!building) onState(journey, kept)
     const upTo = building?.upTo

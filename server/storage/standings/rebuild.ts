@@ -6,7 +6,13 @@ import {
   type StepNumbers,
 } from '../../domain/journey-standing.ts'
 import { StandingPage } from './standing-page.ts'
-import type { History, JourneyState, PageRow, StandingWriter } from './standing-store.ts'
+import {
+  type History,
+  type JourneyState,
+  type PageRow,
+  raised,
+  type StandingWriter,
+} from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 
 /** How many pages are counted at a time. */
@@ -65,7 +71,7 @@ async function rebuildPage(writer: StandingWriter, history: History, journey: Ke
   if (!last) {
     await writer.dropGeneration(journey, state.generation)
     const { generation, event_ids } = building
-    await saved(writer, journey, { generation, event_ids, version: state.version + 1, building: null })
+    await saved(writer, journey, { generation, event_ids, version: raised(state.version), building: null })
     return
   }
   const steps = stepNumbers(building.event_ids)

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Key, ReachedStep, StandingEvent } from '../../domain/journey-standing.ts'
 
 /** An event to process, with its customer and journey. */
@@ -37,7 +38,7 @@ export type JourneyState = {
   generation: number
   /** The names of the steps of this generation. */
   event_ids: readonly string[]
-  /** Incremented with every change of the pages that reports read; never lowered. */
+  /** Raised by `raised` with every change of the pages that reports read; never lowered. */
   version: number
   building: Building | null
 }
@@ -48,6 +49,17 @@ export type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
   event_ids: string
   /** JSON. */
   building: string | null
+}
+
+/** Greatest step between versions: of a hundred changes a second, 2^53 suffices for five years. */
+const GREATEST_STEP = 1_000_000
+
+/**
+ * Returns the version of the next state, by a random step. A database that was promoted may lack the latest changes; what
+ * a process has cached of one of them must not pass for another one that is made in its place.
+ */
+export function raised(version: number): number {
+  return version + randomInt(1, GREATEST_STEP)
 }
 
 export function stateOf({ generation, version, event_ids, building }: JourneyRow): JourneyState {
