@@ -17,6 +17,7 @@ import { StandingsFollower } from '../../server/storage/postgres/standings/stand
 import type { CustomerStanding, StandingFilter, Standings } from '../../server/storage/standings/standings.ts'
 import { startChildServer } from '../fixtures/child-server.ts'
 import { copy } from '../fixtures/copied-store.ts'
+import { followed } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { EMPTY, newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
@@ -377,6 +378,36 @@ describe('what a replica caches of standings', () => {
     await arrive('one', 20)
     expect(await follow()).toBe('all')
     await expectExact(await openStoreForTest(place), place, NAMES)
+  })
+})
+
+describe('a workspace whose events cannot be applied', () => {
+  it('does not stop those of the others', async () => {
+    const databaseUrl = await newDatabase()
+    const [held, other] = [await newPlace(databaseUrl, NAMES), await newPlace(databaseUrl, NAMES)]
+    const store = await openStoreForTest({ databaseUrl })
+    const [customer, another] = [
+      await enrol(store, held, 'user-1', 'account'),
+      await enrol(store, other, 'user-1', 'account'),
+    ]
+    await settledReport(store, held)
+    await settledReport(store, other)
+    const { run } = await connectTo(databaseUrl)
+    await run(
+      `BEGIN; SELECT FROM standing_journeys WHERE journey_id = '${uuidOf(held.journey_id)}' FOR UPDATE`,
+    )
+    await store.events.insertEvents(held.workspace_id, [event(held, customer, 'one', Date.now())])
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    await expect.poll(() => runSql(databaseUrl, waiting), withPatience).toHaveLength(1)
+
+    await store.events.insertEvents(other.workspace_id, [event(other, another, 'one', Date.now())])
+    expect((await followed(store, other.workspace_id)).rows).toHaveLength(1)
+    expect(await settledReport(store, other)).toMatchObject({ steps: [{ reached: 1 }, {}, {}, {}] })
+    await expect.poll(() => runSql(databaseUrl, waiting)).toHaveLength(1)
+
+    await run('COMMIT')
+    expect((await followed(store, held.workspace_id)).rows).toHaveLength(1)
+    await expectExact(store, held, NAMES)
   })
 })
 

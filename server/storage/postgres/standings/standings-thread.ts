@@ -16,7 +16,7 @@ import { seenFromOutside } from '../connection/outages.ts'
 import { Pool, readOn } from '../connection/pool.ts'
 import { parsedUuid } from '../connection/uuids.ts'
 import { readActivity } from '../reader/activity-reader.ts'
-import { type Followed, StandingsFollower } from './standings-follower.ts'
+import { type Due, type Followed, StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
 
 export type StandingsThreadData = {
@@ -35,6 +35,9 @@ const LOOK_MS = 300
 
 /** Wait before a failed run is repeated. */
 const RETRY_MS = 1_000
+
+/** How long the other workspaces wait for a slice; then theirs are applied beside it. */
+const SLICE_MS = 100
 
 /** Pause between two slices of recomputing, as long as a slice. */
 const REBUILD_PAUSE_MS = 50
@@ -60,6 +63,8 @@ const follower = new StandingsFollower(following)
 const snapshots = new StandingsSnapshots(reading)
 const answers = new StandingsAnswers()
 const closing = new AbortController()
+/** Slices that take long, by workspace: fewer than there are connections. */
+const slow = new Map<string, Promise<void>>()
 let isFailing = false
 
 async function follow() {
@@ -67,28 +72,31 @@ async function follow() {
     let pause_ms = LOOK_MS
     try {
       pause_ms = await followAll()
-      isFailing = false
+      if (slow.size === 0) isFailing = false
     } catch (error) {
       pause_ms = RETRY_MS
       fail(error)
     }
     say({ kind: 'connections', connections: following.openConnections + reading.openConnections })
-    if (pause_ms > 0) await sleep(pause_ms, undefined, { signal: closing.signal }).catch(() => {})
-    else await nextRound()
+    // A slow slice that has ended may have left more to do.
+    await Promise.race([pause(pause_ms), ...slow.values()])
   }
+}
+
+async function pause(ms: number) {
+  if (ms > 0) await sleep(ms, undefined, { signal: closing.signal }).catch(() => {})
+  else await nextRound()
 }
 
 /** Does the pending work, one slice per workspace. @returns after how long to continue */
 async function followAll(): Promise<number> {
   let pause_ms = LOOK_MS
   let failure: { error: unknown } | undefined
-  for (const { workspace, isArrived, isToRebuild } of await follower.due()) {
+  for (const due of await follower.due()) {
     if (closing.signal.aborted) break
+    if (slow.has(due.workspace)) continue
     try {
-      if (isArrived && (await follower.follow(workspace)) === 'more') pause_ms = 0
-      if (isToRebuild && (await follower.rebuild(workspace)) === 'more') {
-        pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
-      }
+      pause_ms = Math.min(pause_ms, await unlessSlow(due.workspace, followOne(due)))
     } catch (error) {
       // Continue with the other workspaces.
       failure = { error }
@@ -96,6 +104,38 @@ async function followAll(): Promise<number> {
   }
   if (failure) throw failure.error
   return pause_ms
+}
+
+/** Does the pending work of a workspace: one slice. @returns after how long to continue */
+async function followOne({ workspace, isArrived, isToRebuild }: Due): Promise<number> {
+  let pause_ms = LOOK_MS
+  if (isArrived && (await follower.follow(workspace)) === 'more') pause_ms = 0
+  if (isToRebuild && (await follower.rebuild(workspace)) === 'more') {
+    pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
+  }
+  return pause_ms
+}
+
+/**
+ * Waits for the slice of a workspace, but if another connection is free, not for long: its locks or its customers' many
+ * events must not stop the others.
+ */
+async function unlessSlow(workspace: string, slice: Promise<number>): Promise<number> {
+  if (slow.size >= data.followers - 1) return await slice
+  const waiting = new AbortController()
+  const pause_ms = await Promise.race([
+    slice,
+    sleep(SLICE_MS, undefined, { signal: waiting.signal }).catch(() => undefined),
+  ])
+  waiting.abort()
+  if (pause_ms !== undefined) return pause_ms
+  const failed = (error: unknown) => {
+    fail(error)
+    return pause(RETRY_MS)
+  }
+  const done = slice.then(() => {}, failed).finally(() => slow.delete(workspace))
+  slow.set(workspace, done)
+  return LOOK_MS
 }
 
 function fail(error: unknown) {
@@ -163,6 +203,7 @@ answerRequests<ActivityQuery>({
   async close() {
     closing.abort()
     await followed
+    await Promise.all(slow.values())
     await Promise.all([following.close(), reading.close()])
     parentPort?.close()
   },
