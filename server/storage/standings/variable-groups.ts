@@ -9,11 +9,11 @@ import type { BrokenDown, EntryPeriod, Touch } from './standings.ts'
 import { BreakdownTooLarge, EXCLUDED, NOT_SET, UNREAD, type VariableLabels } from './variable-labels.ts'
 
 /**
- * How many events are read at a time before other work runs: as many as have about this many bytes of variables, which
- * can be 64 KiB each.
+ * How many events are read at a time before other work runs: as many as have about this many bytes of variables. The
+ * next ones can have 64 KiB each, however small those before were.
  */
 const SLICE_BYTES = 1024 * 1024
-const SLICE_EVENTS = { least: 50, first: 500, most: 4_000 }
+const SLICE_EVENTS = { least: 50, first: 500, most: 1_000 }
 
 /**
  * How many pages are read at a time ahead of reports, and for how long before others have their turn. Few pages: their

@@ -279,6 +279,27 @@ describe('a report of a journey', () => {
     expect(read).toBeGreaterThan(0)
   })
 
+  it('of a variable reads a bounded number of bytes at once, also if large texts follow many small ones', async () => {
+    const rows = pagesOf(Array.from({ length: 12_000 }, (_, index) => key(index)))
+    const large = JSON.stringify({ plan: 'team', text: 'x'.repeat(65_000) })
+    let read = 0
+    let most = 0
+    const reader = {
+      ...memoryStandings({ enrolments: [], events: [] }, NAMES, 12),
+      ...yieldingPages(() => rows),
+      variables: async (events: readonly string[]) => {
+        const texts = events.map((_, index) => (read + index < 8_000 ? '{"plan":"team"}' : large))
+        read += events.length
+        most = Math.max(most, sum(texts.map(({ length }) => length)))
+        return texts
+      },
+    }
+    const filter = { breakdown: { by: 'variable', name: 'plan' } } as const
+    expect((await new JourneyReports().report(reader, JOURNEY, filter, signal)).enrolled).toBe(12_000)
+    expect(read).toBe(12_000)
+    expect(most).toBeLessThanOrEqual(64 * 1024 * 1024)
+  })
+
   it('keeps nothing ahead of one that needs no variables, or more values than there are labels', async () => {
     const rows = pagesOf(Array.from({ length: 65_001 }, (_, index) => key(index)))
     const reader = {
