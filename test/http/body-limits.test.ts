@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { type ClientRequest, request as startRequest } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
@@ -64,6 +64,27 @@ describe('the limit of a body', () => {
     const headers = { 'content-encoding': 'gzip' }
     expect((await createEvent(gzipSync(eventOf(LIMIT_BYTES)), headers)).status).toBe(201)
     expect((await createEvent(gzipSync(eventOf(LIMIT_BYTES + 1)), headers)).status).toBe(413)
+  })
+
+  it('counts what arrives of gzip, which may be more than it inflates to, but not far more', async () => {
+    const text = eventOf(LIMIT_BYTES)
+    const end = Buffer.alloc(8)
+    end.writeUInt32LE(crc32(text))
+    end.writeUInt32LE(text.length, 4)
+    const header = gzipSync('').subarray(0, 10)
+    const withEmptyBlocks = (count: number) => {
+      const empty = Buffer.from([0, 0, 0, 0xff, 0xff])
+      return Buffer.concat([header, ...Array(count).fill(empty), deflateRawSync(text), end])
+    }
+    for (const encoding of [{}, { 'transfer-encoding': 'chunked' }]) {
+      const headers = { 'content-encoding': 'gzip', ...encoding }
+      expect((await createEvent(gzipSync(text, { level: 0 }), headers)).status).toBe(201)
+      expect((await createEvent(withEmptyBlocks(10_000), headers)).status).toBe(201)
+      expect(await refusal(await createEvent(withEmptyBlocks(200_000), headers))).toEqual({
+        status: 413,
+        code: 'body_too_large',
+      })
+    }
   })
 
   it('inflates a bomb of 200 MB no further than that', async () => {
