@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type AddressInfo, createServer, type Server as Listener } from 'node:net'
+import { type AddressInfo, createServer, Server as Listener } from 'node:net'
 import type { Config } from '../config.ts'
 
 /**
@@ -44,7 +44,9 @@ export class ListeningSockets {
   /** Stops accepting connections. Resolves when all accepted ones have ended. */
   async close(): Promise<void> {
     const servers = [this.#server, ...this.#others]
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+    // Not as the HTTP server closes itself: it would disconnect clients that are still taking their responses.
+    const close = Listener.prototype.close
+    await Promise.all(servers.map((server) => new Promise((resolve) => close.call(server, resolve))))
   }
 }
 

@@ -11,7 +11,7 @@ const HEAD_MS = 3_000
 
 /**
  * The open connections of a server. They could delay its shutdown indefinitely: Node closes only those that are idle
- * after a request, and no longer applies the timeout for a request head.
+ * after a request.
  */
 export class OpenConnections {
   readonly #server: Server
@@ -35,7 +35,7 @@ export class OpenConnections {
     const began_ms = performance.now()
     // A kept-alive connection becomes idle only after its last response.
     const timer = setInterval(() => {
-      this.#server.closeIdleConnections()
+      this.#closeIdle()
       const isLate = performance.now() - began_ms > HEAD_MS
       for (const socket of this.#sockets) {
         // A request whose head is incomplete has had no effect.
@@ -44,5 +44,13 @@ export class OpenConnections {
     }, CHECK_MS)
     await closed
     clearInterval(timer)
+  }
+
+  #closeIdle() {
+    // Node takes a connection for idle as soon as its response is complete, while the client is still taking it.
+    const busy = [...this.#sockets].filter(isAtRequest)
+    for (const socket of busy) socket.destroy = () => socket
+    this.#server.closeIdleConnections()
+    for (const socket of busy) Reflect.deleteProperty(socket, 'destroy')
   }
 }
