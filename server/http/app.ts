@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Express {
     res.locals.address = address
     beginRequest(req, res, logging)
     warnOfUnknownProxy(req.headers, address)
-    noteBegun(res)
+    if (!noteBegun(res)) return
     assertHead(req)
     // Only pipelined reads wait for each other: a client that pipelines events wants them committed together (group commit).
     if (req.method === 'GET') options.answers.afterEarlier(req, res, next)

@@ -2,24 +2,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Problem } from '../problems.ts'
 
-/** The response to the latest request of each connection. */
-const begun = new WeakMap<Socket, ServerResponse>()
+/** Requests of a connection that wait for their responses; each takes some kilobytes. */
+const MOST_WAITING = 1_000
+
+/** Of each connection, the response to its latest request, and how many are not closed. */
+const begun = new WeakMap<Socket, { latest: ServerResponse; waiting: number }>()
 
 const refusals = new WeakMap<IncomingMessage, Problem>()
 
-/** Records that the head of a request has arrived. */
-export function noteBegun(res: ServerResponse): void {
-  begun.set(res.req.socket, res)
+/**
+ * Records that the head of a request has arrived.
+ * @returns false if its connection is closed because too many pipelined requests are waiting; nothing must be done for it
+ */
+export function noteBegun(res: ServerResponse): boolean {
+  const { socket } = res.req
+  // What was read together with requests before it.
+  if (socket.destroyed) return false
+  const own = begun.get(socket) ?? { latest: res, waiting: 0 }
+  if (own.waiting === 0) begun.set(socket, own)
+  own.latest = res
+  own.waiting += 1
+  res.once('close', () => {
+    own.waiting -= 1
+  })
+  if (own.waiting > MOST_WAITING) socket.destroy()
+  return !socket.destroyed
 }
 
 /** Returns the response to the latest request that started on a connection. */
 export function begunOn(socket: Socket): ServerResponse | undefined {
-  return begun.get(socket)
+  return begun.get(socket)?.latest
 }
 
 /** Whether a connection has a request whose response is not sent yet. */
 export function isAtRequest(socket: Socket): boolean {
-  return begun.get(socket)?.writableFinished === false
+  return begunOn(socket)?.writableFinished === false
 }
 
 /**

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { UnreadAnswers } from '../../server/http/answers/unread-answers.ts'
+import { noteBegun } from '../../server/http/requests-by-socket.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { openConnection } from '../fixtures/requests.ts'
 
@@ -89,4 +90,53 @@ it('a response behind another gives its memory back when its connection ends, al
   socket.resetAndDestroy()
   await closed
   expect(answers.makeRoom('another key', 25 * MIB)).toBe(true)
+})
+
+it('a response takes no memory once its connection has ended', async () => {
+  const { first, second, answers, send, socket } = await twoRequests()
+  const closed = [first, second].map((res) => once(res, 'close'))
+  socket.resetAndDestroy()
+  await Promise.all(closed)
+  // Nobody takes its head.
+  second.writeHead(200, { 'content-type': 'text/plain' })
+  send(second, 'second')
+  // All that one may take.
+  expect(answers.makeRoom('another key', 32 * MIB)).toBe(true)
+})
+
+it('a response that is sent in parts waits no longer when its connection ends, also after a CONNECT', async () => {
+  const { second, answers, connected, socket } = await twoRequests('CONNECT cairn:80 HTTP/1.1\r\n\r\n')
+  await vi.waitUntil(() => connected.mock.calls.length === 1, withPatience)
+  second.write(Buffer.alloc(MIB))
+  const taken = answers.taken(second, { owner: 'key', onCut: () => {} })
+  socket.resetAndDestroy()
+  await taken
+  expect(answers.makeRoom('another key', 32 * MIB)).toBe(true)
+  // Nor does the next part.
+  second.write(Buffer.alloc(MIB))
+  await answers.taken(second, { owner: 'key', onCut: () => {} })
+  expect(answers.makeRoom('another key', 32 * MIB)).toBe(true)
+})
+
+it('a connection is closed on which more than a thousand requests wait for their responses', async () => {
+  const begun: ServerResponse[] = []
+  const server = createServer((_req, res) => {
+    if (noteBegun(res)) begun.push(res)
+  })
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const { socket, answer, closed } = await openConnection({ url: `http://127.0.0.1:${port}` })
+  const request = 'POST / HTTP/1.1\r\nhost: cairn\r\n\r\n'
+  socket.write(request.repeat(1000))
+  await vi.waitUntil(() => begun.length === 1000, withPatience)
+  for (const res of begun.splice(0)) res.end()
+  await vi.waitFor(() => expect(answer().match(/HTTP\/1.1 200/g)).toHaveLength(1000), withPatience)
+  expect(socket.destroyed).toBe(false)
+
+  socket.write(request.repeat(3000))
+  await closed
+  expect(begun).toHaveLength(1000)
 })

@@ -3,6 +3,7 @@ import { type Answering, addHeaders, answer, ClientDisconnected, end, headerList
 import type { AnswerCompression } from './answer-compression.ts'
 import { etagOf, isKnown } from './entity-tags.ts'
 import { GzipStream } from './gzip-stream.ts'
+import { isGone } from './unread-answers.ts'
 
 /** A file that is streamed while it is produced. */
 export type StreamedFile<ContentType extends string = string> = {
@@ -47,7 +48,7 @@ export async function sendStreamed(
   const trailer = req.httpVersion === '1.0' ? undefined : file.trailer
   try {
     let part = await parts.next()
-    if (res.closed) throw new ClientDisconnected()
+    if (isGone(res)) throw new ClientDisconnected()
     addHeaders(res, {
       'Content-Type': file.contentType,
       'Content-Disposition': `attachment; filename="${file.name}"`,
@@ -69,7 +70,7 @@ export async function sendStreamed(
       if (part.value.length > 0 && !res.write(part.value)) {
         await answers.taken(res, { owner: ownerOf(res), onCut })
       }
-      if (res.closed) throw new ClientDisconnected()
+      if (isGone(res)) throw new ClientDisconnected()
       part = await next
     }
     const said = trailer?.value()

@@ -16,6 +16,11 @@ type Peer = {
   onCut: () => void
 }
 
+/** Whether nobody takes a response any more. */
+export function isGone(res: ServerResponse): boolean {
+  return res.closed || res.req.socket.destroyed
+}
+
 /** Limits the memory of responses to clients that do not read: the kernel buffers a part, the rest is held here. */
 export class UnreadAnswers {
   readonly #budget = new MemoryBudget(ANSWERS_BYTES)
@@ -34,20 +39,26 @@ export class UnreadAnswers {
    * @param peer the client that is to take it
    */
   watch(res: ServerResponse, peer: Peer): void {
+    if (isGone(res)) return
     const reservation = this.#enter(res, peer)
     if (reservation) res.once('close', () => reservation.leave())
   }
 
   /** Waits until the connection has taken what was written or has closed, and watches it meanwhile. */
   async taken(res: ServerResponse, peer: Peer): Promise<void> {
+    if (isGone(res)) return
     const reservation = this.#enter(res, peer)
+    const { socket } = res.req
     await new Promise<void>((resolve) => {
-      if (res.closed || !res.writableNeedDrain) return resolve()
+      if (isGone(res) || !res.writableNeedDrain) return resolve()
       const end = () => {
         res.off('drain', end).off('close', end)
+        socket.off('close', end)
         resolve()
       }
       res.on('drain', end).on('close', end)
+      // After a CONNECT on the connection, Node no longer closes its responses with it.
+      socket.on('close', end)
     })
     reservation?.leave()
   }
