@@ -75,13 +75,18 @@ export const findInvitation: Operation<'findInvitation'> = async ({ body }, cont
 export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, context) => {
   const { storage, now, newId, passwords, allowed } = context
   const { token, name, password } = body
-  const { email, person_id } = await foundByLink(context, () =>
+  const { email, person_id, workspace_id } = await foundByLink(context, () =>
     invitations.findOpenInvitation(storage.db, token, now()),
   )
   // If only operators create accounts, a person without one gets the same answer as for a wrong password.
   const isNew = person_id === null && allowed.accounts === 'invitation'
   const person = isNew
-    ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password, email) }
+    ? {
+        person_id: newId('per'),
+        name,
+        email,
+        password_hash: await passwords.hash(password, email, workspace_id),
+      }
     : await personWithPassword(context, { email, password })
   return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, token)

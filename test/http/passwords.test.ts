@@ -13,3 +13,13 @@ it('lets a known person verify a password however many others fill the queue', a
   expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
   expect(passwords.statistics().known.waiting).toBe(0)
 })
+
+it('lets a known person verify a password however many others one workspace has invited', async () => {
+  const passwords = new Passwords()
+  const invited = Array.from({ length: 60 }, (_, index) =>
+    passwords.hash('a new password', `person-${index}@example.com`, 'workspace'),
+  )
+  const outcomes = Promise.allSettled(invited)
+  expect(await passwords.matches('a wrong password', undefined, { person: 'owner' })).toBe(false)
+  await outcomes
+})

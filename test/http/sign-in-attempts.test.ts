@@ -195,6 +195,12 @@ describe('guesses at one account from one address', () => {
     now -= 3000
     expect(await outcomes([{ email, password, from }])).toEqual([201])
     now += 3000
+    // Nor for an hour if they had to wait a second before.
+    expect(await outcomes(times(5, { email, from }))).toEqual(times(5, 401))
+    expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
+    now -= 3_600_000
+    expect(await outcomes([{ email, password, from }])).toEqual([201])
+    now += 3_600_000
   })
 
   it('delay neither other accounts nor other addresses', async () => {

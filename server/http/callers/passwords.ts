@@ -25,7 +25,7 @@ const KNOWN_IN_A_ROW = 3
  * The caller of a comparison: a person known by a session or an earlier sign-in of the browser, or anyone from a
  * network.
  */
-export type Guessing = { person: string } | { network: string }
+export type Guessing = { person: string; workspace?: string } | { network: string }
 
 type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
 
@@ -64,10 +64,11 @@ export class Passwords {
   /**
    * Returns the argon2id hash of a password in the PHC string format.
    * @param person the owner, known by a session or a one-time link
+   * @param workspace the one that has invited the person; all whom it has invited share the place of one person
    * @throws {Unavailable} `overloaded` if too many passwords are waiting
    */
-  async hash(password: string, person: string): Promise<string> {
-    return await this.#queued({ person }, async () => {
+  async hash(password: string, person: string, workspace = person): Promise<string> {
+    return await this.#queued({ person, workspace }, async () => {
       const argon2 = await library()
       return await argon2.hash(comparable(password), { ...COST, type: argon2.argon2id })
     })
@@ -103,7 +104,7 @@ export class Passwords {
     const queue = lane === 'known' ? this.#known : this.#others
     const owner =
       'person' in guessing
-        ? { workspaceId: guessing.person, caller: guessing.person }
+        ? { workspaceId: guessing.workspace ?? guessing.person, caller: guessing.person }
         : { workspaceId: siteOf(guessing.network), caller: guessing.network }
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

@@ -80,7 +80,7 @@ export class Attempts {
     const now_ms = this.#now()
     return this.#counts.change(names, (counts) => {
       for (const count of counts) if (now_ms - count.since_ms > FORGET_MS) Object.assign(count, NO_FAILURES)
-      const wait_ms = Math.max(...counts.map(({ until_ms }) => until_ms)) - now_ms
+      const wait_ms = Math.max(...counts.map((count) => waitOf(count, now_ms)))
       if (wait_ms > 0) {
         const headers = { 'Retry-After': String(Math.ceil(wait_ms / 1000)) }
         throw new Problem('too_many_attempts', { headers })
@@ -109,6 +109,15 @@ export class Attempts {
     // If the store cannot be written, the guess stays counted for a while; its result is returned all the same.
     await changed.catch(() => {})
   }
+}
+
+/** How far the clocks of processes on one store may differ. */
+const CLOCKS_MS = 60_000
+
+/** How long a count makes a guess wait. Not at all if that is longer than any wait: the clock was set back. */
+function waitOf({ by, until_ms }: GuessCount, now_ms: number): number {
+  const wait_ms = until_ms - now_ms
+  return wait_ms > ALLOWANCES[by].longestWait_s * 1000 + CLOCKS_MS ? 0 : wait_ms
 }
 
 function addFailure(count: GuessCount, isFirst: boolean, now_ms: number): Failure {
