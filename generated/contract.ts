@@ -655,10 +655,14 @@ export interface paths {
         /**
          * Report by daily, weekly or monthly cohort
          * @description The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
-         *     in the same month of a time zone. `complete` is false for a cohort that can still change without a late arrival:
-         *     its period is not over, or the window of one of its customers is open. Without `entered_from` the reply begins
-         *     30 days, 26 weeks or 24 months before `entered_to`, which is now if absent; the first and the last period are
-         *     whole. A span of more than 400 periods, or 100 with `breakdown`, gives 409 `too_many_periods`.
+         *     in the same month of a time zone. Without `entered_from` the reply begins 30 days, 26 weeks or 24 months before
+         *     `entered_to`, which is now if absent; the first and the last period are whole. A span of more than 400 periods,
+         *     or 100 with `breakdown`, gives 409 `too_many_periods`.
+         *
+         *     `complete` says which cohorts can be compared: all their customers have entered and, with a `window`, everyone
+         *     who has reached the first step has had the whole window. It does not mean that the numbers are final. Without a
+         *     window, every step can still be reached; with one, customers who have not reached the first step can still
+         *     begin.
          */
         get: operations["getJourneyTrend"];
         put?: never;
@@ -3237,7 +3241,11 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description How many have reached each step. */
             reached: components["schemas"]["Count"][];
-            /** @description Whether the period is over and, with a window, every customer's window has closed. */
+            /**
+             * @description Whether the period is over and, with a window, so is one window after it, and the window of every customer
+             *     that has reached the first step. Numbers can still rise: without a window, and by customers that have not
+             *     reached the first step.
+             */
             complete: boolean;
         };
         /**
