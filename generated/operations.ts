@@ -828,8 +828,9 @@ export const personOperationPaths = {
   /**
    * Update a service key
    *
-   * Replaces the fields that you send and leaves the others unchanged, from the next request with the key. A key
-   * that has ended (revoked, expired, rotated) cannot be changed.
+   * Replaces the fields that you send and leaves the others unchanged, from the next request with the key; on other
+   * servers of the same PostgreSQL store within a second. A key that has ended (revoked, expired, rotated) cannot be
+   * changed.
    *
    * Members can set at most the rate limit that the operator allows (`CAIRN_RATE_LIMIT_MAX`). A higher one that an
    * operator has set stays until it is changed.
@@ -846,9 +847,9 @@ export const personOperationPaths = {
   /**
    * Revoke a service key
    *
-   * Every request with the key that comes after the reply is rejected, permanently. A request that the server
-   * had admitted when the key was revoked may still store its events; it changes nothing else. Revoking a revoked
-   * key changes nothing.
+   * Every request with the key that comes to this server after the reply is rejected, permanently. Other servers of
+   * the same PostgreSQL store may accept it for another second. A request that a server had admitted before may
+   * still store its events; it changes nothing else. Revoking a revoked key changes nothing.
    */
   revokeServiceKey: ['POST', '/service-keys/{key_id}/revoke'],
   /**
