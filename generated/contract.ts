@@ -708,7 +708,7 @@ export interface paths {
          *     it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
          *     numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
          *     them who still have time. With a window, reached means within it. `standing` without a window gives 409
-         *     `window_missing`.
+         *     `window_missing`. Only the groups `other` and `not_set` of a breakdown have no filter.
          */
         get: operations["listJourneyCustomers"];
         put?: never;
@@ -3201,7 +3201,10 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description The steps in order; while `recomputing`, those that the numbers are for. */
             steps: components["schemas"]["JourneyReportStep"][];
-            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            /**
+             * @description The groups of the `breakdown`: values by how many customers are enrolled, then `other`, then `not_set`. Null
+             *     without one.
+             */
             groups: components["schemas"]["JourneyReportGroup"][] | null;
             comparison: components["schemas"]["JourneyComparison"];
             as_of: components["schemas"]["AsOf"];
@@ -3258,7 +3261,10 @@ export interface components {
             steps: components["schemas"]["JourneySteps"];
             /** @description The cohorts, earliest first. */
             cohorts: components["schemas"]["JourneyCohort"][];
-            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            /**
+             * @description The groups of the `breakdown`: values by how many customers are enrolled, then `other`, then `not_set`. Null
+             *     without one.
+             */
             groups: components["schemas"]["JourneyTrendGroup"][] | null;
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];
@@ -3274,7 +3280,10 @@ export interface components {
             times: components["schemas"]["StepTimes"];
             /** @description The buckets of the histogram, shortest times first. */
             classes: components["schemas"]["StepTimeClass"][];
-            /** @description The groups of the `breakdown`, those with the most customers first. Null without one. */
+            /**
+             * @description The groups of the `breakdown`: values by how many customers have reached the step, then `other`, then
+             *     `not_set`. Null without one.
+             */
             groups: components["schemas"]["JourneyStepTimesGroup"][] | null;
             as_of: components["schemas"]["AsOf"];
             events_since: components["schemas"]["EventsSince"];

@@ -327,7 +327,7 @@ export const operationPaths = {
    * it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
    * numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
    * them who still have time. With a window, reached means within it. `standing` without a window gives 409
-   * `window_missing`.
+   * `window_missing`. Only the groups `other` and `not_set` of a breakdown have no filter.
    */
   listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
   /**
