@@ -856,7 +856,10 @@ export const personOperationPaths = {
    * List the audit log, newest first
    *
    * Returns what members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`),
-   * newest first. Entries never contain a password, a key or the token of a link, and are never changed or removed.
+   * newest first. Entries never contain a password, a key or the token of a link. Nobody can change or remove them.
+   * Cairn itself does so in three cases: the entry of a removal or an erasure gets the number of removed events once
+   * it is complete; an erasure removes the customer's name and details from its entries; and with a removed
+   * workspace its whole log is removed.
    */
   listAuditLog: ['GET', '/audit-log'],
 } as const
