@@ -397,6 +397,9 @@ export interface paths {
          *     What stays is the `customer_id`, by which late arrivals are recognized and copies elsewhere can be cleaned; a
          *     keyed digest of the type and `client_customer_id`, unless the customer may return; and, in the audit log, who
          *     erased it, when, and how many events it had. Repeating the call returns the same.
+         *
+         *     A server that keeps a file of erasures, so that a restored backup erases again, records this one there before
+         *     the reply. If it cannot, the reply is the same and the server tries again; `completed_at` is null until then.
          */
         delete: operations["eraseCustomer"];
         options?: never;
