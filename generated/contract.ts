@@ -740,8 +740,8 @@ export interface paths {
          * @description Defines the events with a name, as revision 1. From then on every new event with this name is checked, in
          *     whatever journey it happens. Stored events are not touched.
          *
-         *     With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
-         *     not conform, and which keys sent them.
+         *     With `dry_run=true` nothing is stored, the status is 200 instead of 201, and `trial` says how many of the latest
+         *     stored events with this name do not conform, and which keys sent them.
          */
         post: operations["defineEvent"];
         delete?: never;
@@ -5960,9 +5960,9 @@ export interface components {
          */
         ClientCustomerIdFilter: components["schemas"]["ClientCustomerId"];
         /**
-         * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-         *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-         *     runs](#tag/Ingestion/Dry-runs).
+         * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+         *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+         *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
          * @example true
          */
         DryRun: boolean;
@@ -6071,9 +6071,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -6150,9 +6150,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -6238,9 +6238,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -6689,9 +6689,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -7730,9 +7730,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -8389,9 +8389,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -8591,9 +8591,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
@@ -10344,9 +10344,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, checked
-                 *     against the store as well as against the contract, and contains `"dry_run": true`. See [Dry
-                 *     runs](#tag/Ingestion/Dry-runs).
+                 * @description With `true` nothing is stored. The reply has the status and the form that this request would get now, unless the
+                 *     operation says otherwise, checked against the store as well as against the contract, and contains `"dry_run":
+                 *     true`. See [Dry runs](#tag/Ingestion/Dry-runs).
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];

@@ -345,8 +345,8 @@ export const operationPaths = {
    * Defines the events with a name, as revision 1. From then on every new event with this name is checked, in
    * whatever journey it happens. Stored events are not touched.
    *
-   * With `dry_run=true` nothing is stored, and `trial` says how many of the latest stored events with this name do
-   * not conform, and which keys sent them.
+   * With `dry_run=true` nothing is stored, the status is 200 instead of 201, and `trial` says how many of the latest
+   * stored events with this name do not conform, and which keys sent them.
    */
   defineEvent: ['POST', '/event-definitions'],
   /**

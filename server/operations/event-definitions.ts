@@ -81,6 +81,7 @@ export const defineEvent: Operation<'defineEvent'> = async ({ workspaceId, body,
     const page = { limit: 1 }
     const { rows } = await definitions.newestDefinitions(context.storage.db, workspaceId, { event_id }, page)
     if (rows.length > 0) throw new Problem('event_already_defined')
+    await assertWithinLimits(context.storage.db, workspaceId, { definitions: 1, bytes: sizeOf(definition) })
     const trial = await definitionTrial(workspaceId, definition, context)
     return { status: 200, body: { ...change, trial, dry_run: true } }
   }
@@ -98,6 +99,10 @@ export const updateEventDefinition: Operation<'updateEventDefinition'> = async (
   if (query.dry_run) {
     const before = await existing(context.storage.db, workspaceId, path.definition_id)
     const { after, differences } = changed(before, body, context.now())
+    if (after.revision !== before.revision) {
+      const bytes = sizeOf(after) - sizeOf(before)
+      await assertWithinLimits(context.storage.db, workspaceId, { definitions: 0, bytes })
+    }
     const trial = await definitionTrial(workspaceId, after, context)
     return { status: 200, body: { ...changeBody(after, differences), trial, dry_run: true } }
   }
@@ -167,10 +172,23 @@ function assertSound(variables: DefinedValue) {
   if (faults.length > 0) throw new Problem('invalid_definition', { faults })
 }
 
-/** @throws {Problem} `definition_limit`; the transaction is rolled back */
-async function assertWithinLimits(db: Transaction, workspaceId: string) {
-  const { definitions: count, bytes } = await definitions.measureDefinitions(db, workspaceId)
-  if (count > DEFINITIONS || bytes > DEFINITION_BYTES) throw new Problem('definition_limit')
+/**
+ * @param added what a dry run would add to the definitions that are stored
+ * @throws {Problem} `definition_limit`; a transaction is rolled back
+ */
+async function assertWithinLimits(
+  db: ReadingDatabase | Transaction,
+  workspaceId: string,
+  added = { definitions: 0, bytes: 0 },
+) {
+  const stored = await definitions.measureDefinitions(db, workspaceId)
+  const isTooMany = stored.definitions + added.definitions > DEFINITIONS
+  if (isTooMany || stored.bytes + added.bytes > DEFINITION_BYTES) throw new Problem('definition_limit')
+}
+
+/** The size of a definition as `measureDefinitions` counts it. */
+function sizeOf({ description, variables }: StoredDefinition): number {
+  return Buffer.byteLength(JSON.stringify(variables)) + Buffer.byteLength(description)
 }
 
 /**

@@ -168,38 +168,74 @@ describe('an update', () => {
   })
 })
 
-it('holds a workspace to 4 MiB of definitions, of which nothing is stored beyond', async ({
-  cairn,
-  workspace,
-  client,
-}) => {
-  const large = {
-    type: 'object',
-    properties: Object.fromEntries(
-      Array.from({ length: 8 }, (_, n) => [`f${n}`, { description: 'x'.repeat(2000) }]),
-    ),
-  }
-  const bytes = JSON.stringify(large).length
-  const made = Math.floor((4 * 1024 * 1024) / bytes)
-  await inStore(cairn.databaseUrl, async (db) => {
-    for (let count = 0; count < made; count += 1) {
-      await insertDefinition(db, workspace.workspace_id, {
+const large = {
+  type: 'object',
+  properties: Object.fromEntries(
+    Array.from({ length: 8 }, (_, n) => [`f${n}`, { description: 'x'.repeat(2000) }]),
+  ),
+}
+
+/** Stores definitions with these variables. */
+async function fill(
+  { databaseUrl }: { databaseUrl: string },
+  workspace_id: string,
+  { count, variables }: { count: number; variables: object },
+) {
+  await inStore(databaseUrl, async (db) => {
+    for (let number = 0; number < count; number += 1) {
+      await insertDefinition(db, workspace_id, {
         definition_id: newId('def'),
-        event_id: `large ${count}`,
+        event_id: `filling ${number}`,
         revision: 1,
         description: '',
         mode: 'off',
-        variables: large as DefinedValue,
+        variables: variables as DefinedValue,
         previous_until_ms: null,
         created_ms: Date.now(),
         updated_ms: Date.now(),
       })
     }
   })
-  const beyond = await client.defineEvent({ body: { event_id: 'beyond', variables: large } })
-  expect(beyond.error).toMatchObject({ code: 'definition_limit', status: 409 })
+}
+
+it('holds a workspace to 4 MiB of definitions, of which nothing is stored beyond, also in a dry run', async ({
+  cairn,
+  workspace,
+  client,
+}) => {
+  const count = Math.floor((4 * 1024 * 1024) / JSON.stringify(large).length)
+  await fill(cairn, workspace.workspace_id, { count, variables: large })
+  const path = await define(client, 'small', { type: 'object' })
+  for (const query of [{ dry_run: true }, {}]) {
+    const beyond = await client.defineEvent({ query, body: { event_id: 'beyond', variables: large } })
+    expect(beyond.error).toMatchObject({ code: 'definition_limit', status: 409 })
+    const grown = await client.updateEventDefinition({
+      query,
+      path,
+      body: { variables: large, confirm_breaking: true },
+    })
+    expect(grown.error).toMatchObject({ code: 'definition_limit', status: 409 })
+  }
   expect((await client.listEventDefinitions({ query: { event_id: 'beyond' } })).data?.data).toEqual([])
-  expect((await client.defineEvent({ body: { event_id: 'small' } })).response.status).toBe(201)
+  expect((await client.getEventDefinition({ path })).data).toMatchObject({ revision: 1 })
+  const small = { description: 'A little more' }
+  for (const query of [{ dry_run: true }, {}]) {
+    expect((await client.updateEventDefinition({ query, path, body: small })).response.status).toBe(200)
+  }
+  const another = { event_id: 'another' }
+  expect((await client.defineEvent({ query: { dry_run: true }, body: another })).response.status).toBe(200)
+  expect((await client.defineEvent({ body: another })).response.status).toBe(201)
+})
+
+it('holds a workspace to 1,000 definitions, also in a dry run', async ({ cairn, workspace, client }) => {
+  await fill(cairn, workspace.workspace_id, { count: 999, variables: { type: 'object' } })
+  const last = { event_id: 'last' }
+  expect((await client.defineEvent({ query: { dry_run: true }, body: last })).response.status).toBe(200)
+  expect((await client.defineEvent({ body: last })).response.status).toBe(201)
+  for (const query of [{ dry_run: true }, {}]) {
+    const { error } = await client.defineEvent({ query, body: { event_id: 'one more' } })
+    expect(error).toMatchObject({ code: 'definition_limit', status: 409 })
+  }
 })
 
 it('lists many revisions page by page', async ({ client }) => {
