@@ -85,6 +85,30 @@ describe('getJourneyContract', () => {
     expect(unpacked === (await plain?.text())).toBe(true)
   })
 
+  it('answers 304 to the x-digest of the document, whatever codings the client accepts', async ({
+    workspace,
+    api,
+  }) => {
+    const line = `GET /journeys/${workspace.journey_id}/openapi.yaml`
+    const { info } = load(await (await api(line)).text()) as Parsed
+    const plain = `"${info['x-digest']}"`
+    const gzip = `"${info['x-digest']}-gzip"`
+    const ask = async (tags: string, coding: string) => {
+      const headers = { 'if-none-match': tags, 'accept-encoding': coding }
+      const reply = await api(line, { headers })
+      await reply.arrayBuffer()
+      return [reply.status, reply.headers.get('etag')]
+    }
+
+    expect(await ask(plain, 'identity')).toEqual([304, plain])
+    expect(await ask(plain, 'gzip')).toEqual([304, plain])
+    expect(await ask(`W/${plain}`, 'gzip, br')).toEqual([304, plain])
+    expect(await ask(gzip, 'gzip')).toEqual([304, gzip])
+    // The compressed form is not what this client would get.
+    expect(await ask(gzip, 'identity')).toEqual([200, plain])
+    expect(await ask('"other"', 'gzip')).toEqual([200, gzip])
+  })
+
   it('describes an archived journey', async ({ client, workspace }) => {
     const path = { journey_id: workspace.journey_id }
     await client.archiveJourney({ path })

@@ -39,9 +39,13 @@ export async function sendStreamed(
   const { answers, compression, metrics } = answering
   const isCompressed = Boolean(req.acceptsEncodings('gzip'))
   if (file.digest !== undefined) {
-    const etag = etagOf(file.digest, isCompressed && 'gzip')
+    const known = req.headers['if-none-match']
+    const plain = etagOf(file.digest, false)
+    // A client that accepts gzip accepts the plain form too, so that one is chosen if the client has it. A 304 with the
+    // tag of the other form would tell a cache to update what it does not have (RFC 9111, section 4.3.4).
+    const etag = isKnown(plain, known) ? plain : etagOf(file.digest, isCompressed && 'gzip')
     addHeaders(res, { ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' })
-    if (isKnown(etag, req.headers['if-none-match'])) return answer(res, { status: 304 }, answering)
+    if (isKnown(etag, known)) return answer(res, { status: 304 }, answering)
   }
   const made = isCompressed ? gzipped(file.parts, compression) : file.parts
   const parts = made[Symbol.asyncIterator]()
