@@ -230,10 +230,10 @@ export interface paths {
          *
          *     One call sends up to `limit` refusals, fewer if they are long. `next_cursor` is where the next call continues,
          *     with the same body; it is null at the end. Each refusal has a result, which is stored with it: `replayed`, it is
-         *     stored now; `duplicate`, it was already stored; `refused`, it was rejected again with the given `code`;
-         *     `incomplete`, it is kept only in part or without its secrets and cannot be sent. A batch that was rejected as a
-         *     whole has the result of its worst event. A refusal that is rejected again creates no new refusal and is not
-         *     counted again.
+         *     stored now (a customer: it is new, or enrolled in the journey now); `duplicate`, it was already stored;
+         *     `refused`, it was rejected again with the given `code`; `incomplete`, it is kept only in part or without its
+         *     secrets and cannot be sent. A batch that was rejected as a whole has the result of its worst event. A refusal
+         *     that is rejected again creates no new refusal and is not counted again.
          *
          *     You can repeat a call safely: what is already stored is a duplicate. Every call except a dry run is recorded in
          *     the audit log.
@@ -3567,8 +3567,9 @@ export interface components {
         } | null;
         /**
          * Outcome of a replay
-         * @description `replayed`: stored now. `duplicate`: already stored. `refused`: rejected again, with the given `code`.
-         *     `incomplete`: kept only in part or without its secrets, and cannot be sent.
+         * @description `replayed`: stored now; a customer is new, or enrolled in the journey now. `duplicate`: already stored.
+         *     `refused`: rejected again, with the given `code`. `incomplete`: kept only in part or without its secrets, and
+         *     cannot be sent.
          * @enum {string}
          */
         RefusalReplayOutcome: "replayed" | "duplicate" | "refused" | "incomplete";

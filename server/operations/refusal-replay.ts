@@ -96,7 +96,7 @@ function replayedEvent(
   return { sent: event, event: dated, key_id }
 }
 
-/** A known customer keeps its name, which is newer than the refused one. */
+/** A known customer keeps its name, which is newer than the refused one; what is stored then is its enrolment. */
 async function initialized(
   workspaceId: string,
   customer: Customer,
@@ -116,7 +116,7 @@ async function initialized(
     : await storage.events.initializeCustomer(workspaceId, named)
   if (outcome.status === 'refused') return refusedAs(outcome.code)
   if (!isDry) tally.customer(outcome)
-  return { outcome: outcome.created ? 'replayed' : 'duplicate', id: outcome.customer_id, code: null }
+  return { outcome: outcome.enrolled ? 'replayed' : 'duplicate', id: outcome.customer_id, code: null }
 }
 
 /** Only events that pass the checks are stored, because the store would count a refused one again. */

@@ -536,6 +536,30 @@ describe('replayRefusals', () => {
     expect(customer.data?.customer_name).toBe('Robert')
   })
 
+  it('says replayed of a known customer that it enrols, and duplicate once it is enrolled', async () => {
+    const { client, bob, restore } = await archived()
+    await restore()
+    const other = await client.createJourney({ body: { name: 'Other' } })
+    const { data: known } = await client.initializeCustomer({
+      body: { ...bob, journey_id: other.data?.journey_id ?? '' },
+    })
+    const { customer_id = '' } = known ?? {}
+    const body = { operation: 'initializeCustomer' } as const
+    const outcomes: unknown[] = []
+    for (const query of [{ dry_run: true }, {}, { dry_run: true }, {}]) {
+      const { data } = await client.replayRefusals({ body, query })
+      outcomes.push(...(data?.results ?? []).map(({ outcome, id }) => [outcome, id]))
+    }
+    expect(outcomes).toEqual([
+      ['replayed', customer_id],
+      ['replayed', customer_id],
+      ['duplicate', customer_id],
+      ['duplicate', customer_id],
+    ])
+    const event = { journey_id: bob.journey_id, customer_id, event_id: 'signed_up' }
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+  })
+
   it('is in the audit log, and dry runs are not', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const owner = await signUp(cairn, workspace, 'owner')

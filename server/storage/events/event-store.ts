@@ -29,8 +29,9 @@ export type Discretion = {
   since_ms: number
 }
 
+/** `created`: the customer was not known before. `enrolled`: it was not in the journey before; for replays. */
 export type InitializeOutcome =
-  | { status: 'stored'; customer_id: string; created: boolean }
+  | { status: 'stored'; customer_id: string; created: boolean; enrolled: boolean }
   | { status: 'refused'; code: 'journey_not_found' | 'journey_archived' | 'customer_erased' }
 
 export type EventOutcome =

@@ -70,6 +70,7 @@ export class CustomerWriter {
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const newIds = new Map<string, string>()
     const ownIds = new Set<string>()
+    const entering = new Set<string>()
     for (let round = 1; round <= ROUNDS; round += 1) {
       const { statuses, known, erased, erasures } = await this.#look(workspace_id, calls)
       // One of an earlier round may have been created, and erased since: it is not used again.
@@ -77,9 +78,13 @@ export class CustomerWriter {
       for (const id of newIds.values()) ownIds.add(id)
       const plans = plansOf(calls, { statuses, known, erased, newIds })
       const due = [...plans.values()].filter(isDue)
+      // One of an earlier round may have been stored without this server knowing.
+      for (const { customer_id, journeys } of due) {
+        for (const journey_id of journeys) entering.add(`${customer_id} ${journey_id}`)
+      }
       // What was read is committed already.
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due, erasures)
-      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, ownIds })
+      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, ownIds, entering })
     }
     throw new Error('customers were changed by other servers during every attempt')
   }
@@ -109,15 +114,16 @@ export class CustomerWriter {
         const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
         return code
           ? { status: 'refused', code }
-          : { status: 'stored', customer_id: unmadeId('cus'), created: false }
+          : { status: 'stored', customer_id: unmadeId('cus'), created: false, enrolled: false }
       }
       const code = brokenRule(call, { statuses, known, erased })
       if (code) return { status: 'refused', code }
-      const customer_id = known.get(keyOf(call))?.customer_id
+      const { customer_id, enrolled = [] } = known.get(keyOf(call)) ?? {}
       return {
         status: 'stored',
         customer_id: customer_id ?? unmadeId('cus'),
         created: customer_id === undefined,
+        enrolled: !enrolled.includes(call.journey_id),
       }
     })
   }
@@ -243,8 +249,13 @@ function outcomesOf(
   {
     plans,
     ownIds,
+    entering,
     ...found
-  }: Omit<Found, 'newIds'> & { plans: Map<string, Plan>; ownIds: ReadonlySet<string> },
+  }: Omit<Found, 'newIds'> & {
+    plans: Map<string, Plan>
+    ownIds: ReadonlySet<string>
+    entering: ReadonlySet<string>
+  },
 ): InitializeOutcome[] {
   const reported = new Set<string>()
   return calls.map((call) => {
@@ -256,7 +267,10 @@ function outcomesOf(
     // Of several calls that would create it, the first one did.
     const created = ownIds.has(customer_id) && !reported.has(customer_id)
     reported.add(customer_id)
-    return { status: 'stored', customer_id, created }
+    const enrolment = `${customer_id} ${call.journey_id}`
+    const enrolled = entering.has(enrolment) && !reported.has(enrolment)
+    reported.add(enrolment)
+    return { status: 'stored', customer_id, created, enrolled }
   })
 }
 

@@ -52,14 +52,15 @@ export class CustomerWriter {
     } else if (known && known.customer_name !== customer_name && !discretion) {
       this.#rename(workspace_id, known, customer_name, now_ms)
     }
+    let enrolled = false
     if (!journey.enrolled.has(customer_id)) {
       const { enrol, number } = this.#statements
-      const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
-      if (changes > 0) number.run(journey.journey_ref, customer_ref)
+      enrolled = enrol.run(journey.journey_ref, customer_ref, now_ms).changes > 0
+      if (enrolled) number.run(journey.journey_ref, customer_ref)
       // Its first event often follows at once; looking it up then would take 25 µs.
       this.#references.noteEnrolled(journey.enrolled, customer_id, customer_ref)
     }
-    return { status: 'stored', customer_id, created: known === undefined }
+    return { status: 'stored', customer_id, created: known === undefined, enrolled }
   }
 
   /** The answer `initialize` would give now; with customer protection it is the same for every customer. */
@@ -69,15 +70,16 @@ export class CustomerWriter {
       const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
       return code
         ? { status: 'refused', code }
-        : { status: 'stored', customer_id: unmadeId('cus'), created: false }
+        : { status: 'stored', customer_id: unmadeId('cus'), created: false, enrolled: false }
     }
     const place = this.#place(unit)
     if (typeof place === 'string') return { status: 'refused', code: place }
-    const { known } = place
+    const { journey, known } = place
     return {
       status: 'stored',
       customer_id: known?.customer_id ?? unmadeId('cus'),
       created: known === undefined,
+      enrolled: !known || typeof this.#references.enrolledCustomer(journey, known.customer_id) === 'string',
     }
   }
 

@@ -118,6 +118,7 @@ export function packResults(results: readonly UnitResult[]): Packed {
       packer.number(CUSTOMER)
       packer.string(result.outcome.customer_id)
       packer.number(result.outcome.created ? 1 : 0)
+      packer.number(result.outcome.enrolled ? 1 : 0)
       continue
     }
     if (!('outcome' in result && Array.isArray(result.outcome))) {
@@ -143,7 +144,8 @@ export function unpackResults(packed: Packed): UnitResult[] {
     if (packed === OTHER) return JSON.parse(unpacker.string())
     if (packed === CUSTOMER) {
       const customer_id = unpacker.string()
-      return { outcome: { status: 'stored', customer_id, created: unpacker.number() === 1 } }
+      const created = unpacker.number() === 1
+      return { outcome: { status: 'stored', customer_id, created, enrolled: unpacker.number() === 1 } }
     }
     const outcome = unpacker.list((): EventOutcome => {
       const status = STATUSES[unpacker.number()] ?? 'rejected'
