@@ -169,9 +169,10 @@ class Identity {
 
   /** @throws {Problem} 401 or 403 if the caller may not perform the operation */
   async check(): Promise<Caller> {
-    const { route, req, options } = this.#exchange
+    const { route, req, res, options } = this.#exchange
+    const sender = { ingress: () => ingressOf(req), network: () => networkOf(res.locals.address) }
     try {
-      this.#caller = await options.callers.check(req.headers, () => ingressOf(req), route, this.#caller)
+      this.#caller = await options.callers.check(req.headers, sender, route, this.#caller)
     } catch (error) {
       if (error instanceof KeyRejected) refusedRequest(error.key, this.#exchange)?.count(error)
       throw error

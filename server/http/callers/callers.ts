@@ -7,7 +7,8 @@ import type { ServedStorage } from '../../storage/storage.ts'
 import { membershipsOf, roleOf } from '../../storage/tables/members.ts'
 import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from '../../storage/tables/sessions.ts'
 import { readCookies } from './cookies.ts'
-import { type Credentials, unauthorized } from './credentials.ts'
+import { type Credentials, type Queued, unauthorized } from './credentials.ts'
+import { LookUpQueue } from './look-up-queue.ts'
 import { type Ingress, isFromOwnPage } from './origins.ts'
 
 /** Minimum interval between updates of a session's last request. */
@@ -24,6 +25,7 @@ type CallersOptions = {
 /** Authenticates and authorizes the caller from the headers. */
 export class Callers {
   readonly #options: CallersOptions
+  readonly #lookUps = new LookUpQueue()
 
   constructor(options: CallersOptions) {
     this.#options = options
@@ -31,28 +33,31 @@ export class Callers {
 
   /**
    * Returns the caller of an operation. If both a key and a cookie are sent, the key decides.
-   * @param ingressOf returns how the request reached the server, which takes some time to determine
+   * @param sender how the request reached the server and from which network, which takes some time to determine
    * @param before the caller of the same request, as of an earlier check: a person stays in the workspace
    * @throws {Problem} 401 and 403, in this order
+   * @throws {Unavailable} `overloaded` if too many look-ups are waiting
    */
   async check(
     { 'x-service-key': token, origin }: IncomingHttpHeaders,
-    ingressOf: () => Ingress,
+    sender: { ingress: () => Ingress; network: () => string },
     { method, accepts, roles }: Pick<Route, 'method' | 'accepts' | 'roles'>,
     before?: Caller,
   ): Promise<Caller> {
     if (accepts.length > 0 && (token !== undefined || !accepts.includes('session'))) {
-      const key = await this.#options.credentials.check(token?.toString(), { accepts, origin })
+      const queued: Queued = (lookUp) => this.#lookUps.run(sender.network(), lookUp)
+      const key = await this.#options.credentials.check(token?.toString(), { accepts, origin, queued })
       return { kind: 'key', key }
     }
-    const ingress = ingressOf()
+    const ingress = sender.ingress()
     if (accepts.length === 0) {
       if (method !== 'GET') this.#assertOwnPage(ingress)
       return { kind: 'nobody' }
     }
     const { db } = this.#options.storage
     const { session: cookie } = readCookies(ingress, this.#options.publicUrl)
-    const session = await this.#session(db, cookie && tokenDigest(cookie), accepts)
+    const find = () => this.#session(db, cookie && tokenDigest(cookie), accepts)
+    const session = await (cookie ? this.#lookUps.run(sender.network(), find) : find())
     this.#touch(session)
     if (method !== 'GET') this.#assertOwnPage(ingress)
     const chosen = before?.kind === 'person' ? before.membership?.workspace_id : undefined

@@ -29,6 +29,9 @@ type CredentialsOptions = {
   onLookUp?: () => void
 }
 
+/** Runs a look-up in its turn. */
+export type Queued = <Result>(lookUp: () => Promise<Result>) => Promise<Result>
+
 type CachedKey = { digest: string; key: CallingKey }
 
 /** Authenticates the `x-service-key` header. */
@@ -75,14 +78,19 @@ export class Credentials {
   /**
    * Returns the valid key of a request.
    * @param origin the `Origin` header, which only browsers send
+   * @param queued for the look-up of a key that is not cached
    * @throws {Problem} `unauthorized` without a reason; `session_required`, `secret_key_required`, `origin_not_allowed`
    * @throws {KeyRejected} if the key exists, so that its workspace can be shown the rejection
    */
   async check(
     token: string | undefined,
-    { accepts, origin }: { accepts: readonly Credential[]; origin: string | undefined },
+    {
+      accepts,
+      origin,
+      queued,
+    }: { accepts: readonly Credential[]; origin: string | undefined; queued: Queued },
   ): Promise<CallingKey> {
-    const key = token === undefined ? undefined : await this.#find(token)
+    const key = token === undefined ? undefined : await this.#find(token, queued)
     const now_ms = this.#now()
     if (!key) throw unauthorized(accepts)
     if (keyStatus(key, now_ms) !== 'active') throw new KeyRejected(key, unauthorized(accepts))
@@ -110,11 +118,18 @@ export class Credentials {
   }
 
   /** Unknown keys are not cached: a key that a finished command created is valid immediately. */
-  async #find(token: string): Promise<CallingKey | undefined> {
+  async #find(token: string, queued: Queued): Promise<CallingKey | undefined> {
     const cached = this.#keys.get(token)
     if (cached) return cached.key
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
+    return await queued(() => this.#lookUp(token, digest))
+  }
+
+  async #lookUp(token: string, digest: string): Promise<CallingKey | undefined> {
+    // Others with the same key may have been before it in the queue.
+    const cached = this.#keys.get(token)
+    if (cached) return cached.key
     const generation = this.#generation
     this.#onLookUp()
     const key = await findServiceKeyByDigest(this.#storage.db, digest)
