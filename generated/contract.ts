@@ -4247,7 +4247,10 @@ export interface components {
             /** @description When the link expires. */
             expires_at: components["schemas"]["StoredInstant"];
             report: components["schemas"]["JourneyReport"];
-            /** @description If the view is about the trend. */
+            /**
+             * @description If the view is about the trend. Where there are too many periods for `by`, it is by week or by month, and absent
+             *     if these are too many as well.
+             */
             trend?: components["schemas"]["JourneyTrend"];
             /** @description If the view is about times. */
             step_times?: components["schemas"]["JourneyStepTimes"];
@@ -4288,7 +4291,7 @@ export interface components {
             customer_type?: components["schemas"]["CustomerType"];
             window?: components["schemas"]["Duration"];
             /**
-             * @description The period of a cohort in the trend.
+             * @description The period of a cohort in the trend, for links a day by default.
              * @enum {string}
              */
             by?: "day" | "week" | "month";
@@ -4298,7 +4301,10 @@ export interface components {
              * @enum {string}
              */
             measure?: "of_enrolled" | "of_previous" | "count";
-            /** @description The step of the trend or of the times. */
+            /**
+             * @description The step of the times (the second that is shown, unless the view shows this one), or of a trend that shows one
+             *     step alone (the last, unless the view shows this one): with `breakdown`, or of six steps or more.
+             */
             step?: components["schemas"]["StepNumber"];
             /**
              * @description The time zone in which days begin, a name of the IANA time zone database; UTC by default. An unknown name

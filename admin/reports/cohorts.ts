@@ -1,4 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
+import { limitSeries } from '../parts/charts/chart-series.ts'
 import { dayText, monthText } from '../parts/instants/instant-text.ts'
 import { countText, shareText } from '../parts/number-text.ts'
 
@@ -46,6 +47,17 @@ export type Figure = {
   line: number
   /** How long customers may take to each step; undefined if there is a conversion window. */
   takes_ms: readonly number[] | undefined
+}
+
+/**
+ * The only step of a trend that is drawn, by its place in the part of the journey; 0 for all, if their lines can be
+ * distinguished.
+ * @param steps how many steps the part has
+ * @param place the one that is asked for; the last if there is none
+ */
+export function lineOf(steps: number, place: number, breakdown: string | undefined): number {
+  if (steps < limitSeries && breakdown === undefined) return 0
+  return place >= 1 && place <= steps ? place : steps
 }
 
 /**

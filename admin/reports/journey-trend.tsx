@@ -21,6 +21,7 @@ import {
   type Figure,
   inPeriod,
   isSettled,
+  lineOf,
   type Measure,
   measured,
   perPeriod,
@@ -93,8 +94,7 @@ export function JourneyTrendSection({
   const steps = trend.data?.steps ?? []
   // A part of the journey may begin at a later step.
   const before = (counted[0]?.step ?? 1) - 1
-  const chosen = steps[Number(values.line) - before - 1] ? Number(values.line) - before : steps.length
-  const line = steps.length < limitSeries && query.breakdown === undefined ? 0 : chosen
+  const line = lineOf(steps.length, Number(values.line) - before, query.breakdown)
 
   return (
     <Stack component="section" gap="sm" aria-labelledby="trend-heading">

@@ -1,5 +1,5 @@
 import { Button, Group, Menu, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
@@ -10,6 +10,8 @@ import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
+import type { Trend } from '../reports/cohorts.ts'
+import { useReportsKey } from '../reports/report-query.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { chartNames, firstChart, queryOf } from './view-address.ts'
 import { ViewLine } from './view-line.tsx'
@@ -116,20 +118,24 @@ function Renaming({ view, onDone }: { view: View; onDone: () => void }) {
 }
 
 function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
-  const [search] = useSearchParams()
+  const { shownQuery, name } = useShownReport(view.journey_id)
   const change = useChange(view)
-  const query = queryOf(search, view.query.chart ?? firstChart)
-  const onSuccess = () => {
-    void notify('The view shows this report now')
-    onDone()
-  }
+  const replace = useMutation({
+    mutationFn: () =>
+      withKnownZone(shownQuery(view.query.chart ?? firstChart), (query) => change.mutateAsync({ query })),
+    onSuccess: (view) => {
+      name(view)
+      void notify('The view shows this report now')
+      onDone()
+    },
+  })
   return (
     <Step
       label="Replace"
-      pending={change.isPending}
-      error={change.error}
+      pending={replace.isPending}
+      error={replace.error}
       onBack={onDone}
-      onSubmit={() => change.mutate({ query }, { onSuccess })}
+      onSubmit={() => replace.mutate()}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         Let the view “<bdi>{visibleName(view.name)}</bdi>” show the report that is open
@@ -211,7 +217,7 @@ function Step({
 
 function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => void }) {
   const { canChange } = useMembership()
-  const [search, setSearch] = useSearchParams()
+  const shown = useShownReport(journey_id)
   const refresh = useViewsRefresh()
   const cairn = useCairn()
   const [name, setName] = useState('')
@@ -220,29 +226,14 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
   const [isTried, setIsTried] = useState(false)
   const fault = givenNameFault(name, 'Enter a name.')
   const save = useMutation({
-    mutationFn: async () => {
-      const query = queryOf(search, chart)
-      const create = (query: View['query']) =>
-        taken(cairn.createView({ body: { name, journey_id, query, visibility } }))
-      try {
-        return await create(query)
-      } catch (error) {
-        // A browser may know zones that are newer than the server.
-        if (codeOf(error) !== 'time_zone_unknown') throw error
-        const { time_zone: _, ...others } = query
-        return await create(others)
-      }
-    },
-    onSuccess: ({ view_id }) => {
+    mutationFn: () =>
+      withKnownZone(shown.shownQuery(chart), (query) =>
+        taken(cairn.createView({ body: { name, journey_id, query, visibility } })),
+      ),
+    onSuccess: (view) => {
       void refresh()
       void notify('View saved')
-      setSearch(
-        (current) => {
-          current.set('view', view_id)
-          return current
-        },
-        { replace: true, preventScrollReset: true },
-      )
+      shown.name(view)
       onSaved()
     },
   })
@@ -308,6 +299,47 @@ function NameField({
       onChange={(change) => onChange(change.currentTarget.value)}
     />
   )
+}
+
+/** The report that is open: what it shows, and a way to name it as a view that shows the same. */
+function useShownReport(journey_id: string) {
+  const [search, setSearch] = useSearchParams()
+  const queryClient = useQueryClient()
+  const key = useReportsKey()
+  return {
+    shownQuery: (chart: Chart): View['query'] => {
+      const query = queryOf(search, chart)
+      if (chart !== 'trend' || query.by) return query
+      // The chart has chosen its periods.
+      const queryKey = [...key, journey_id, 'trend', '']
+      const [trend] = queryClient.getQueriesData<Trend>({ queryKey, type: 'active' })
+      const by = trend?.[1]?.by
+      return { ...query, ...(by && { by }) }
+    },
+    name: ({ view_id, query: { by } }: View) =>
+      setSearch(
+        (current) => {
+          current.set('view', view_id)
+          if (by) current.set('by', by)
+          return current
+        },
+        { replace: true, preventScrollReset: true },
+      ),
+  }
+}
+
+/** Saves a query; without its time zone if the server does not know it: a browser may know zones that are newer. */
+async function withKnownZone<Saved>(
+  query: View['query'],
+  save: (query: View['query']) => Promise<Saved>,
+): Promise<Saved> {
+  try {
+    return await save(query)
+  } catch (error) {
+    if (codeOf(error) !== 'time_zone_unknown') throw error
+    const { time_zone: _, ...others } = query
+    return await save(others)
+  }
 }
 
 function useChange({ view_id }: View) {

@@ -12,7 +12,7 @@ import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
-import { sinceFirstEntry, timesTo } from '../reports/cohorts.ts'
+import { type By, lineOf, sinceFirstEntry, type Trend, timesTo } from '../reports/cohorts.ts'
 import { CountingRule } from '../reports/counting-rule.tsx'
 import { GroupTimes } from '../reports/group-times.tsx'
 import { AnyTrend } from '../reports/journey-trend.tsx'
@@ -24,6 +24,8 @@ import { sayingOf } from './view-saying.ts'
 
 /** The server computes the numbers of a link at most this often. */
 const refreshEveryMs = 30_000
+
+const day_ms = 86_400_000
 
 /** A view for people without an account. Its token stays in the fragment, so that the page can be reloaded. */
 export function SharedScreen() {
@@ -97,15 +99,22 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
           <ReportTable report={report} query={undefined} />
           <CountingRule />
         </Stack>
+        {query.chart === 'trend' && !trend && (
+          <Text>The period is too long for a chart of the conversion over time.</Text>
+        )}
         {trend && (
           <Stack component="section" gap="sm" aria-labelledby="trend-heading">
             <Title order={2} size="h4" id="trend-heading">
               {chartNames.trend}
             </Title>
             <AnyTrend
-              trend={sinceFirstEntry(namedByDay(trend, query))}
+              trend={sinceFirstEntry(namedByDay(trend, query.time_zone))}
               measure={query.measure ?? 'of_enrolled'}
-              line={lineOf(view)}
+              line={lineOf(
+                trend.steps.length,
+                (query.step ?? 0) - (query.first_step ?? 1) + 1,
+                query.breakdown,
+              )}
               takes_ms={query.window ? undefined : timesTo(report.steps)}
               breakdown={query.breakdown}
             />
@@ -144,19 +153,21 @@ function nameOf({ report }: Schemas['SharedView'], step: number): string {
   return report.steps.find((other) => other.step === step)?.name ?? `step ${step}`
 }
 
-/** The line of the trend that is drawn, by its place in the part of the journey; 0 for all. A breakdown has one line each. */
-function lineOf({ query, report: { steps } }: Schemas['SharedView']): number {
-  const place = steps.findIndex(({ step }) => step === query.step) + 1
-  return query.breakdown === undefined ? place : place || steps.length
-}
-
 /** A trend whose cohorts are named by their days in the view's time zone, wherever the reader is. */
-function namedByDay(trend: Schemas['JourneyTrend'], { by = 'day', time_zone = 'UTC' }: Schemas['ViewQuery']) {
+function namedByDay(trend: Schemas['JourneyTrend'], time_zone = 'UTC'): Trend {
   const cohorts = trend.cohorts.map((cohort) => ({
     ...cohort,
     starts_at: `${dayIn(time_zone, cohort.starts_at)}T00:00:00.000Z`,
   }))
-  return { ...trend, cohorts, by, time_zone: 'UTC' }
+  return { ...trend, cohorts, by: periodOf(trend), time_zone: 'UTC' }
+}
+
+/** The period of a trend's cohorts: longer than that of its view if there were too many. */
+function periodOf({ cohorts: [cohort] }: Schemas['JourneyTrend']): By {
+  const days = cohort ? (Date.parse(cohort.ends_at) - Date.parse(cohort.starts_at)) / day_ms : 1
+  // Where clocks change, a day has 25 hours.
+  if (days < 2) return 'day'
+  return days < 8 ? 'week' : 'month'
 }
 
 function dayIn(timeZone: string, at: string): string {

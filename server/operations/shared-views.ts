@@ -5,6 +5,7 @@ import { JsonBytes } from '../domain/json-bytes.ts'
 import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
 import { findLinkedView, type LinkedView } from '../storage/tables/view-links.ts'
+import type { ViewQuery } from '../storage/tables/views.ts'
 import { getJourneyReport, getJourneyStepTimes, getJourneyTrend } from './reports.ts'
 import { comparisonOf, filterOf } from './view-query.ts'
 
@@ -53,7 +54,7 @@ async function numbersOf(
   context: Pick<Context, 'storage' | 'reading' | 'now'>,
 ): Promise<SharedView> {
   const { workspace_id: workspaceId, journey_id, journey_name, name, query, expires_ms } = link
-  const { chart, by, step = 1, time_zone } = query
+  const { chart } = query
   const filter = filterOf(query, context.now())
   const request = { workspaceId, path: { journey_id }, body: undefined }
   const compared = { ...filter, ...comparisonOf(query, context.now()) }
@@ -66,17 +67,39 @@ async function numbersOf(
     report: plain(report.body),
   }
   if (chart === 'trend') {
-    const periods = { ...(by && { by }), ...(time_zone !== undefined && { time_zone }) }
-    shared.trend = plain(
-      (await getJourneyTrend({ ...request, query: { ...filter, ...periods } }, context)).body,
+    const trend = await trendOf(query, (periods) =>
+      getJourneyTrend({ ...request, query: { ...filter, ...periods } }, context),
     )
+    if (trend) shared.trend = plain(trend.body)
   }
   if (chart === 'step_times') {
+    const { steps } = shared.report
+    const { step } = steps.find(({ step }) => step === query.step) ?? steps[1] ?? steps[0] ?? { step: 1 }
     shared.step_times = plain(
       (await getJourneyStepTimes({ ...request, query: { ...filter, step } }, context)).body,
     )
   }
   return shared
+}
+
+type Periods = Pick<ViewQuery, 'by' | 'time_zone'>
+
+/** From short to long. */
+const PERIODS = ['day', 'week', 'month'] as const
+
+/** Returns the trend of a view in its periods, or in the shortest of which there are not too many; undefined if none are. */
+async function trendOf<Trend>(
+  { by: shortest = 'day', time_zone }: ViewQuery,
+  read: (periods: Periods) => Promise<Trend>,
+): Promise<Trend | undefined> {
+  for (const by of PERIODS.slice(PERIODS.indexOf(shortest))) {
+    try {
+      return await read({ by, ...(time_zone !== undefined && { time_zone }) })
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'too_many_periods')) throw error
+    }
+  }
+  return undefined
 }
 
 function plain<Value extends object>(body: Value | JsonBytes<Value>): Value {

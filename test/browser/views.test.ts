@@ -157,6 +157,24 @@ describe('a view', () => {
     expect((await views())[0]?.query.customer_type).toBeUndefined()
   })
 
+  it('is replaced by a report in a time zone that the server does not know', async () => {
+    const { view_id } = await save({ name: 'Accounts', query: { last_days: 7 } })
+    const refusals = ['409 PATCH /v1/views/{id}']
+    const page = await open(`journeys/${workspace.journey_id}?last=90`, owner, refusals)
+    await page.route(`**/v1/views/${view_id}`, async (route) => {
+      const body = route.request().postDataJSON() as Schemas['ViewUpdate']
+      if (body.query?.time_zone === undefined) return await route.continue()
+      const query = { ...body.query, time_zone: 'Mars/Olympus_Mons' }
+      await route.continue({ postData: JSON.stringify({ query }) })
+    })
+    const dialog = await openViews(page)
+    await dialog.getByRole('button', { name: 'Actions for Accounts' }).click()
+    await page.getByRole('menuitem', { name: 'Replace by this report…' }).click()
+    await dialog.getByRole('button', { name: 'Replace' }).click()
+    await expect.poll(async () => (await views())[0]?.query).toEqual({ last_days: 90 })
+    await page.getByText('View: Accounts').waitFor()
+  })
+
   it('is on the overview, own ones for nobody else', async () => {
     const viewer = await signUp(cairn, workspace, 'viewer')
     await save({ name: 'Shared' })
@@ -185,6 +203,73 @@ describe('a view', () => {
 })
 
 describe('a link to a view', () => {
+  /** Saves what a page shows as a view of the workspace, and opens a link to it. */
+  async function openedByGuest(page: Page, about: string): Promise<Page> {
+    await owner.client(workspace.workspace_id).updateWorkspace({ body: { view_links: 'on' } })
+    const dialog = await openViews(page)
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(about)
+    await dialog.getByRole('combobox', { name: 'It is about' }).selectOption(about)
+    await dialog.getByRole('combobox', { name: 'Visible to' }).selectOption('Everybody in the workspace')
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText(`View: ${about}`).waitFor()
+    expect(await page.getByText('changed since it was opened').count()).toBe(0)
+    const path = { view_id: (await views()).at(-1)?.view_id ?? '' }
+    const { data } = await owner.client(workspace.workspace_id).createViewLink({ path, body: {} })
+    const guest = await openAdministration({ cairn, path: `/shared#token=${data?.token}` })
+    await heading(guest, about).waitFor()
+    return guest
+  }
+
+  it('shows the periods and the step that the chart of the report has chosen', async () => {
+    const { client, journey_id } = workspace
+    const more = ['invited', 'paid', 'renewed', 'left'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps: [...steps, ...more] } })
+    const page = await open(`journeys/${journey_id}`)
+    const sentence = (page: Page) =>
+      page
+        .getByRole('region', { name: 'Conversion over time' })
+        .getByText(/^Share of customers who reached “left”, by the week they entered/)
+    await sentence(page).waitFor()
+    const guest = await openedByGuest(page, 'Conversion over time')
+    await sentence(guest).waitFor()
+    expect(parameters(page).by).toBe('week')
+    expect(await sentence(guest).innerText()).toBe(await sentence(page).innerText())
+  })
+
+  it('shows the times to the step that the report does', async () => {
+    const { client, journey_id } = workspace
+    await client.updateJourney({
+      path: { journey_id },
+      body: { steps: [...steps, { event_id: 'paid', name: 'Paid' }] },
+    })
+    const page = await open(`journeys/${journey_id}`)
+    const none = 'No customer has moved from “Signed up” to “Chose a plan” yet.'
+    await page.getByText(none).waitFor()
+    const guest = await openedByGuest(page, 'Time between steps')
+    await guest.getByText(none).waitFor()
+  })
+
+  it('shows the funnel and longer periods where there are too many for the chart', async () => {
+    await owner.client(workspace.workspace_id).updateWorkspace({ body: { view_links: 'on' } })
+    const entered_from = new Date(Date.now() - 150 * 86_400_000).toISOString()
+    const query = { chart: 'trend', by: 'day', entered_from, breakdown: 'customer_type' } as const
+    const [long, longer] = [
+      await save({ query }),
+      await save({ query: { ...query, entered_from: '1900-01-01T00:00:00Z' } }),
+    ]
+    const openLink = async (path: { view_id: string }) => {
+      const { data } = await owner.client(workspace.workspace_id).createViewLink({ path, body: {} })
+      return await openAdministration({ cairn, path: `/shared#token=${data?.token}` })
+    }
+    const guest = await openLink(long)
+    await guest.getByRole('table', { name: 'Steps' }).waitFor()
+    await guest.getByText(/by the week they entered/).waitFor()
+    const other = await openLink(longer)
+    await other.getByRole('table', { name: 'Steps' }).waitFor()
+    await other.getByText('The period is too long for a chart').waitFor()
+  })
+
   it('is allowed by an owner, created, opened without an account, and revoked', async () => {
     await save({
       name: 'Weekly conversion',

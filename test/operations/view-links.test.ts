@@ -177,6 +177,46 @@ describe('a link to a view', () => {
     ])
   })
 
+  it('shows the times to the second step of its part, unless it is about another one', async () => {
+    const { client, journey_id } = workspace
+    const steps = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    // Without a customer the numbers are those of the new steps at once.
+    const shown: [Schemas['ViewQuery'], number][] = [
+      [{}, 2],
+      [{ step: 3 }, 3],
+      [{ first_step: 2 }, 3],
+      [{ first_step: 3 }, 3],
+      [{ first_step: 2, step: 1 }, 3],
+    ]
+    for (const [query, step] of shown) {
+      const { token } = await linkTo(await save({ ...query, chart: 'step_times' }))
+      await expect
+        .poll(async () => {
+          now += 15_000
+          return (await read(token)).data?.step_times?.step
+        })
+        .toBe(step)
+    }
+  })
+
+  it('shows longer periods than those of the view if there were too many', async () => {
+    const entered_from = new Date(START_MS - 150 * DAY_MS).toISOString()
+    const lengths = async (query: Schemas['ViewQuery']) => {
+      const { token } = await linkTo(await save({ ...query, chart: 'trend' }))
+      const { data } = await read(token)
+      expect(data?.report.enrolled).toBe(0)
+      return data?.trend?.cohorts
+        .slice(0, 2)
+        .map(({ starts_at, ends_at }) => (Date.parse(ends_at) - Date.parse(starts_at)) / DAY_MS)
+    }
+    expect(await lengths({ entered_from })).toEqual([1, 1])
+    expect(await lengths({ entered_from, breakdown: 'customer_type' })).toEqual([7, 7])
+    const years = { entered_from: '2010-01-01T00:00:00Z', entered_to: '2017-01-01T00:00:00Z' }
+    expect(await lengths({ ...years, by: 'week', breakdown: 'customer_type' })).toEqual([31, 28])
+    expect(await lengths({ entered_from: '1900-01-01T00:00:00Z', by: 'month' })).toBeUndefined()
+  })
+
   it('counts the steps in the order of the view', async () => {
     const { client, journey_id } = workspace
     const steps = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: event_id }))
