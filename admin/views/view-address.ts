@@ -13,11 +13,14 @@ export function reportAddress(workspaceId: string, { view_id, journey_id, query 
 }
 
 /** The parameters of a report's address that show what a view is about. */
-export function parametersOf({ chart, last_days, step, time_zone: _, ...same }: ViewQuery): URLSearchParams {
+export function parametersOf(query: ViewQuery): URLSearchParams {
+  const { chart, last_days, step, step_order, time_zone: _, ...same } = query
   const isRange = same.entered_from !== undefined || same.entered_to !== undefined
   return new URLSearchParams(
     Object.entries({
       ...same,
+      // The order that reports are in without it is no filter of theirs.
+      step_order: step_order === 'sequential' ? undefined : step_order,
       last: isRange ? undefined : last_days,
       [chart === 'step_times' ? 'to_step' : 'line']: step,
     }).flatMap(([name, values]) => [values ?? []].flat().map((value) => [name, String(value)])),

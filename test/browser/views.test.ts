@@ -194,6 +194,14 @@ describe('a view', () => {
     expect(await other.getByRole('link', { name: 'Only mine' }).count()).toBe(0)
   })
 
+  it('in the order that reports have by default sets no filter', async () => {
+    const { view_id } = await save({ query: { last_days: 90, step_order: 'sequential' } })
+    const page = await open(`views/${view_id}`)
+    await page.getByText('View: Accounts').waitFor()
+    expect(parameters(page)).toEqual({ last: '90', view: view_id })
+    expect(await page.getByText('changed since it was opened').count()).toBe(0)
+  })
+
   it('that was removed says so at its address', async () => {
     const page = await open('views/viw_unknown', owner, ['404 GET /v1/views/viw_unknown'])
     await heading(page, 'View').waitFor()
