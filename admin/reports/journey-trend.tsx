@@ -142,7 +142,8 @@ export function JourneyTrendSection({
         />
       )}
       <Text size="xs" c="dimmed">
-        Cohorts by when customers entered the journey. {daysText(zone, trend.data?.time_zone ?? zone)}
+        Cohorts by when customers entered the journey. {spanText(by, query.entered_from !== undefined)}{' '}
+        {daysText(zone, trend.data?.time_zone ?? zone)}
       </Text>
     </Stack>
   )
@@ -150,12 +151,25 @@ export function JourneyTrendSection({
 
 /** A trend as a chart: of one step by group with a breakdown, otherwise of all steps. */
 export function AnyTrend({ breakdown, ...figure }: Figure & { breakdown: string | undefined }) {
+  if (figure.trend.cohorts.every(({ enrolled }) => enrolled === 0)) {
+    return <Text>Nobody entered in this time.</Text>
+  }
   if (!figure.trend.groups || breakdown === undefined) return <TrendFigure {...figure} />
   return (
     <Suspense fallback={<Loading lines={5} />}>
       <GroupTrend {...figure} breakdown={breakdown} />
     </Suspense>
   )
+}
+
+/** The periods that the server returns before the current one if it is asked for no start. */
+const usualPeriods = { day: 30, week: 26, month: 24 }
+
+/** Which periods a trend has. */
+export function spanText(by: By, hasStart: boolean): string {
+  return hasStart
+    ? `Whole ${by}s, even where the chosen time begins or ends within one.`
+    : `Whole ${by}s, the last ${usualPeriods[by] + 1} or fewer.`
 }
 
 /** The time zone in which days start; `used` is undefined until the first response if the browser does not name its zone. */
@@ -257,7 +271,7 @@ function sentenceOf(figure: Figure): string {
   if (only && !another) {
     const yet = takes_ms && only.complete ? 'is too recent to compare' : 'is not complete yet'
     const isOpen = isSettled(only, number, figure) ? '' : `, which ${yet}`
-    return `${subject}. All customers entered ${inPeriod(only, { by, time_zone })}${isOpen}.`
+    return `${subject}. All customers in this chart entered ${inPeriod(only, { by, time_zone })}${isOpen}.`
   }
   const settled = cohorts.filter((cohort) => cohort.enrolled > 0 && isSettled(cohort, number, figure))
   const [last, before] = [settled.at(-1), settled.at(-2)]

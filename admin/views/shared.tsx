@@ -15,7 +15,7 @@ import { codeOf, taken } from '../problem.ts'
 import { type By, lineOf, sinceFirstEntry, type Trend, timesTo } from '../reports/cohorts.ts'
 import { CountingRule } from '../reports/counting-rule.tsx'
 import { GroupTimes } from '../reports/group-times.tsx'
-import { AnyTrend } from '../reports/journey-trend.tsx'
+import { AnyTrend, spanText } from '../reports/journey-trend.tsx'
 import { ReportComparisons } from '../reports/report-comparisons.tsx'
 import { isLaterPart, ReportTable } from '../reports/report-table.tsx'
 import { stepBefore, TimesFigure } from '../reports/step-times.tsx'
@@ -118,6 +118,10 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
               takes_ms={query.window ? undefined : timesTo(report.steps)}
               breakdown={query.breakdown}
             />
+            <Text size="xs" c="dimmed">
+              Cohorts by when customers entered the journey.{' '}
+              {spanText(periodOf(trend), (query.entered_from ?? query.last_days) !== undefined)}
+            </Text>
           </Stack>
         )}
         {step_times && (

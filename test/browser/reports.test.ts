@@ -565,10 +565,28 @@ describe('A chart', () => {
     const search = Object.entries(span).map(([name, at_ms]) => [name, new Date(at_ms).toISOString()])
     const page = await openReport(`?by=day&${new URLSearchParams(search)}`)
     const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText(/All customers entered on /).waitFor()
+    await region.getByText(/All customers in this chart entered on /).waitFor()
+    await region.getByText('Whole days, even where the chosen time begins or ends within one.').waitFor()
     await expect.poll(countDrawn(region, region.locator('.recharts-bar-rectangle'))).toBe(steps.length)
     await region.getByText('Weeks', { exact: true }).click()
-    await region.getByText(/All customers entered in the week of /).waitFor()
+    await region.getByText(/All customers in this chart entered in the week of /).waitFor()
+  })
+
+  it('of the trend says how far back it goes, and that nobody entered since then', async () => {
+    const own = await cairn.workspace()
+    const hers = await signUp(cairn, own, 'owner')
+    const { client, journey_id } = own
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await enrol(own, 'Ada Lovelace')
+    const occurred_at = new Date(now - 60 * day).toISOString()
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', occurred_at } })
+    const page = await open(`journeys/${journey_id}`, own, hers.headers)
+    const region = page.getByRole('region', { name: 'Conversion over time' })
+    await region.getByText(/All customers in this chart entered in the week of /).waitFor()
+    await region.getByText('Whole weeks, the last 27 or fewer.').waitFor()
+    await region.getByText('Days', { exact: true }).click()
+    await region.getByText('Nobody entered in this time.').waitFor()
+    await region.getByText('Whole days, the last 31 or fewer.').waitFor()
   })
 
   it('of the times has the numbers of the API in its table', async () => {
