@@ -19,7 +19,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
-import { RecomputingAlert } from './recomputing-alert.tsx'
+import { IncompleteNumbers } from './incomplete-numbers.tsx'
 import { ReportFilterLine } from './report-filter-line.tsx'
 import { type ReportQuery, useReportFilters } from './report-filters.ts'
 import { useReport, useReportsKey } from './report-query.ts'
@@ -146,9 +146,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
           </>
         }
       />
-      {report.data && (
-        <RecomputingAlert recomputing={report.data.recomputing} isFirst={report.data.as_of === null} />
-      )}
+      {report.data && <IncompleteNumbers report={report.data} from={ofReport.query.entered_from} />}
       <Text style={{ overflowWrap: 'anywhere' }}>{sentenceOf(values, steps)}</Text>
       <FoundStatus query={customers} noun="customer" />
       {customers.error && !customers.isFetchNextPageError && (

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
-import { secondsText } from '../parts/instants/instant-text.ts'
+import { instantText } from '../parts/instants/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import type { Output } from '../parts/output/output.ts'
@@ -17,9 +17,9 @@ import { isComparisonOpen, useReportFilters } from './report-filters.ts'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
 import { isLaterPart, ReportTable } from './report-table.tsx'
 
-// Shown briefly after the steps were edited.
-const RecomputingAlert = lazy(() =>
-  import('./recomputing-alert.tsx').then((module) => ({ default: module.RecomputingAlert })),
+// Only while numbers are calculated, or if events were removed.
+const IncompleteNumbers = lazy(() =>
+  import('./incomplete-numbers.tsx').then((module) => ({ default: module.IncompleteNumbers })),
 )
 
 // Shown instead of the numbers.
@@ -93,13 +93,14 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
       )}
       {report && (
         <>
-          {report.recomputing && (
-            <Suspense fallback={<Loading lines={4} />}>
-              <RecomputingAlert recomputing={report.recomputing} isFirst={report.as_of === null} />
+          {(report.recomputing || !report.as_of || report.events_since) && (
+            <Suspense>
+              <IncompleteNumbers report={report} from={filters.query.entered_from} />
             </Suspense>
           )}
           {report.enrolled === 0 ? (
-            !report.recomputing && (
+            !report.recomputing &&
+            report.as_of && (
               <Suspense fallback={<Loading lines={4} />}>
                 <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
               </Suspense>
@@ -141,7 +142,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                 <CountingRule />
                 {report.as_of && (
                   <Text size="xs" c="dimmed">
-                    Includes all events received by {secondsText(new Date(report.as_of))}. Refreshes every few
+                    Includes all events received by {instantText(new Date(report.as_of))}. Refreshes every few
                     seconds.
                   </Text>
                 )}

@@ -6,7 +6,8 @@ import { cairnFor } from '../cairn.ts'
 import { Gate } from '../frame/gate.tsx'
 import { useArrival } from '../parts/arrival.ts'
 import { Instant } from '../parts/instants/instant.tsx'
-import { secondsText } from '../parts/instants/instant-text.ts'
+import { instantText } from '../parts/instants/instant-text.ts'
+import { timeZoneText } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -15,6 +16,7 @@ import { codeOf, taken } from '../problem.ts'
 import { type By, lineOf, sinceFirstEntry, type Trend, timesTo } from '../reports/cohorts.ts'
 import { CountingRule } from '../reports/counting-rule.tsx'
 import { GroupTimes } from '../reports/group-times.tsx'
+import { IncompleteNumbers } from '../reports/incomplete-numbers.tsx'
 import { AnyTrend, spanText } from '../reports/journey-trend.tsx'
 import { ReportComparisons } from '../reports/report-comparisons.tsx'
 import { isLaterPart, ReportTable } from '../reports/report-table.tsx'
@@ -35,9 +37,10 @@ export function SharedScreen() {
     queryFn: token
       ? ({ signal }) => taken(cairnFor().readSharedView({ body: { token }, signal }))
       : skipToken,
-    refetchInterval: ({ state }) => (state.error ? false : refreshEveryMs),
+    // What a link leads to may be back after an outage.
+    refetchInterval: ({ state }) => (isInvalid(state.error) ? false : refreshEveryMs),
   })
-  if (!token || codeOf(error) === 'shared_view_not_found') {
+  if (!token || isInvalid(error)) {
     return (
       <Gate
         title="This link is not valid"
@@ -47,15 +50,28 @@ export function SharedScreen() {
       </Gate>
     )
   }
-  if (data) return <SharedView view={data} error={error} />
+  const retry = () => void refetch()
+  if (data) return <SharedView view={data} error={error} onRetry={retry} />
   return (
     <Gate title="Shared view">
-      {error ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : <Loading lines={3} />}
+      {error ? <ProblemAlert error={error} onRetry={retry} /> : <Loading lines={3} />}
     </Gate>
   )
 }
 
-function SharedView({ view, error }: { view: Schemas['SharedView']; error: unknown }) {
+function isInvalid(error: unknown): boolean {
+  return codeOf(error) === 'shared_view_not_found'
+}
+
+function SharedView({
+  view,
+  error,
+  onRetry,
+}: {
+  view: Schemas['SharedView']
+  error: unknown
+  onRetry: () => void
+}) {
   const heading = useArrival()
   const { name, journey_name, query, report, trend, step_times, expires_at } = view
   const title = visibleName(name)
@@ -72,7 +88,8 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
             {[visibleName(journey_name), ...sayingOf(query)].join(' · ')}
           </Text>
         </Box>
-        <ProblemAlert error={error} />
+        <ProblemAlert error={error} onRetry={onRetry} />
+        <IncompleteNumbers report={report} from={startOf(query)} />
         <ReportComparisons
           report={report}
           breakdown={query.breakdown ?? ''}
@@ -80,7 +97,7 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
         />
         <Stack component="section" gap="sm" aria-labelledby="steps-heading">
           <Title order={2} size="h4" id="steps-heading">
-            Funnel
+            {report.recomputing ? 'Funnel before the change' : 'Funnel'}
           </Title>
           {last && (
             <Text>
@@ -144,13 +161,19 @@ function SharedView({ view, error }: { view: Schemas['SharedView']; error: unkno
           </Stack>
         )}
         <Text size="xs" c="dimmed">
-          {report.as_of && `Includes all events received by ${secondsText(new Date(report.as_of))}. `}
-          Days begin in the time zone {query.time_zone ?? 'UTC'}. This link works until{' '}
+          {report.as_of && `Includes all events received by ${instantText(new Date(report.as_of))}. `}
+          Days begin in the time zone {query.time_zone ?? 'UTC'}. {timeZoneText()} This link works until{' '}
           <Instant at={expires_at} />.
         </Text>
       </Stack>
     </Box>
   )
+}
+
+/** The start of the period of a view; of its last days at the latest possible instant, since days depend on its time zone. */
+function startOf({ entered_from, entered_to, last_days }: Schemas['ViewQuery']): string | undefined {
+  if (entered_from || entered_to || !last_days) return entered_from
+  return new Date(Date.now() - (last_days - 1) * day_ms).toISOString()
 }
 
 function nameOf({ report }: Schemas['SharedView'], step: number): string {

@@ -3,7 +3,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
-import { relativeText } from '../../admin/parts/instants/instant-text.ts'
+import { instantText, relativeText } from '../../admin/parts/instants/instant-text.ts'
 import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
@@ -367,6 +367,46 @@ describe('The report of a journey', () => {
     recomputing = null
     await alert.waitFor({ state: 'hidden' })
     await page.getByRole('heading', { name: 'Funnel', exact: true }).waitFor()
+  })
+
+  it('says that it is being calculated until it includes anything, and later until when', async () => {
+    const page = await openReport()
+    await stepTable(page).waitFor()
+    const as_of = new Date(now - 3 * day)
+    let changes: Partial<Schemas['JourneyReport']> = { as_of: null, enrolled: 0 }
+    // A store that is new to reports is read too soon to be seen, so the server's answers are replaced.
+    await page.route('**/v1/journeys/*/report*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), ...changes } })
+    })
+    await page.getByRole('alert', { name: 'Calculating the report for the first time' }).waitFor()
+    expect(await page.getByText('No customers have entered').count()).toBe(0)
+    changes = { as_of: as_of.toISOString() }
+    const text = instantText(as_of)
+    await page.getByText(`Includes all events received by ${text}.`).waitFor()
+  })
+
+  it('says that customers may have lost steps if it begins before events were removed', async () => {
+    const page = await openReport()
+    await stepTable(page).waitFor()
+    const events_since = new Date(now - 10 * day).toISOString()
+    let compared: { entered_from: string } | null = null
+    await page.route('**/v1/journeys/*/report*', async (route) => {
+      const response = await route.fetch()
+      const report = (await response.json()) as Schemas['JourneyReport']
+      const comparison = report.comparison && { ...report.comparison, ...compared }
+      await route.fulfill({ response, json: { ...report, events_since, comparison } })
+    })
+    const removed = page.getByText(/^Events before .* were removed; customers who entered earlier/)
+    await removed.waitFor()
+    await page.getByText('7 days', { exact: true }).click()
+    await removed.waitFor({ state: 'hidden' })
+    const url = new URL(page.url())
+    url.searchParams.set('compare', 'previous_period')
+    compared = { entered_from: new Date(now - 14 * day).toISOString() }
+    await page.goto(url.href)
+    await page.getByRole('heading', { name: /^Compared with/ }).waitFor()
+    await removed.waitFor()
   })
 
   it('is recomputed when the steps are changed, and shows who did not reach the new ones', async () => {

@@ -211,6 +211,53 @@ describe('a view', () => {
 })
 
 describe('a link to a view', () => {
+  it('says what its numbers lack, and goes on after an outage', async () => {
+    await owner.client(workspace.workspace_id).updateWorkspace({ body: { view_links: 'on' } })
+    const { view_id } = await save({ query: { last_days: 30, time_zone: 'Europe/Berlin' } })
+    const path = { view_id }
+    const { data } = await owner.client(workspace.workspace_id).createViewLink({ path, body: {} })
+    const refusals = ['503 POST /v1/shared-views/read']
+    const as_of = '2026-01-05T12:00:00Z'
+    let isOut = false
+    const prepare = async (page: Page) => {
+      await page.clock.install()
+      await page.route('**/v1/shared-views/read', async (route) => {
+        if (isOut) return await route.fulfill({ status: 503, contentType: 'text/plain', body: 'away' })
+        const response = await route.fetch()
+        const view = (await response.json()) as Schemas['SharedView']
+        const events_since = new Date(Date.now() - 10 * 86_400_000).toISOString()
+        const recomputing = { done: 1, total: 3 }
+        const report = { ...view.report, as_of, recomputing, events_since }
+        await route.fulfill({ response, json: { ...view, report } })
+      })
+    }
+    const address = `/shared#token=${data?.token}`
+    const guest = await openAdministration({ cairn, path: address, refusals, prepare })
+    const outdated = guest.getByRole('alert', { name: /^These numbers are outdated/ })
+    await outdated.getByText('1 of 3 customers processed.').waitFor()
+    await guest.getByRole('heading', { name: 'Funnel before the change' }).waitFor()
+    await guest.getByText(/^Events before .* were removed/).waitFor()
+    await guest.getByText('Includes all events received by 5 Jan 2026').waitFor()
+    await guest.getByText('Days begin in the time zone Europe/Berlin. Times are in').waitFor()
+    const failed = guest.getByRole('alert', { name: 'The response did not come from Cairn' })
+    const passUntil = (shown: () => Promise<boolean>) =>
+      expect
+        .poll(async () => {
+          await guest.clock.fastForward(31_000)
+          return await shown()
+        })
+        .toBe(true)
+    isOut = true
+    await passUntil(() => failed.isVisible())
+    isOut = false
+    await passUntil(() => failed.isHidden())
+    isOut = true
+    await passUntil(() => failed.isVisible())
+    isOut = false
+    await failed.getByRole('button', { name: 'Try again' }).click()
+    await failed.waitFor({ state: 'hidden' })
+  })
+
   /** Saves what a page shows as a view of the workspace, and opens a link to it. */
   async function openedByGuest(page: Page, about: string): Promise<Page> {
     await owner.client(workspace.workspace_id).updateWorkspace({ body: { view_links: 'on' } })
