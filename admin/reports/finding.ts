@@ -82,14 +82,14 @@ function sentenceOf({ side, index, of_enrolled }: Found): string {
   return `${subject} ${comparedText(of_enrolled)} at ${stepText(side, index)} than ${side.others}: ${numbers}.`
 }
 
-/** At which earlier step most of a difference appears. */
+/** At which earlier step more than half of a difference appears; '' if there is none. */
 function openingOf({ side, index, of_enrolled }: Found): string {
   const gains = side.differences.slice(0, index + 1).map((difference, step) => {
     const before = step === 0 ? 0 : (side.differences[step - 1]?.of_enrolled ?? 0)
     return ((difference?.of_enrolled ?? 0) - before) * Math.sign(of_enrolled)
   })
-  const opening = gains.indexOf(Math.max(...gains))
-  return opening === index ? '' : `Most of it appears at ${stepText(side, opening)}.`
+  const opening = gains.findIndex((gain) => gain > Math.abs(of_enrolled) / 2)
+  return opening === -1 || opening === index ? '' : `Most of it appears at ${stepText(side, opening)}.`
 }
 
 /** How the same side does at the last step, if that is another one. */

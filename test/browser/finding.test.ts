@@ -99,6 +99,14 @@ describe('what a breakdown says', () => {
     )
   })
 
+  it('names no step at which less than half of the difference appears', () => {
+    const now = { enrolled: 1000, reached: [950, 890, 820] }
+    const before = { enrolled: 1000, reached: [900, 800, 700] }
+    expect(comparisonFinding(compared(now, before))).toBe(
+      'This period converts 12 points better at step 3 (Paid) than the compared period: 82% against 70%.',
+    )
+  })
+
   it('is about a value rather than about what others have in common', () => {
     const [many, some, few] = [90, 75, 10].map((count) => ({ enrolled: 100, reached: [100, count, count] }))
     if (!many || !some || !few) throw new Error('a group is missing')
