@@ -47,6 +47,8 @@ export type Figure = {
   line: number
   /** How long customers may take to each step; undefined if there is a conversion window. */
   takes_ms: readonly number[] | undefined
+  /** Whether it begins at a later step than the first: then those who reached that one count as entered. */
+  isLater: boolean
 }
 
 /**

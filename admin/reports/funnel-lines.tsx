@@ -2,6 +2,7 @@ import type { Schemas } from '../../client/person.ts'
 import { Bars, Lines } from '../parts/charts/chart-figure.tsx'
 import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
 import { shareText } from '../parts/number-text.ts'
+import { isLaterPart } from './report-table.tsx'
 
 /** Customers whose funnel is drawn beside others. */
 export type Funnel = { label: string; steps: readonly Schemas['JourneyReportStep'][] }
@@ -21,7 +22,9 @@ export function FunnelLines({ funnels }: { funnels: readonly Funnel[] }) {
   const steps = funnels[0]?.steps ?? []
   if (steps.length === 1) {
     const bars = funnels.map(({ label, steps }) => ({ label, value: steps[0]?.of_enrolled ?? 0 }))
-    return <Bars bars={bars} noun="% of entered" shareText={shareText} />
+    return (
+      <Bars bars={bars} noun={isLaterPart(steps) ? '% of first' : '% of entered'} shareText={shareText} />
+    )
   }
   const points = steps.map(({ step, name }, index) => ({
     label: `${step}. ${name}`,

@@ -32,6 +32,7 @@ import {
 } from './cohorts.ts'
 import type { ChartQuery } from './report-filters.ts'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
+import { isLaterPart } from './report-table.tsx'
 
 // Only with a breakdown.
 const GroupTrend = lazy(() => import('./group-trend.tsx').then((module) => ({ default: module.GroupTrend })))
@@ -116,7 +117,7 @@ export function JourneyTrendSection({
           aria-label="Measure"
           value={measure}
           onChange={({ currentTarget: { value } }) => set('measure', value === 'of_enrolled' ? '' : value)}
-          data={measures}
+          data={measuresOf(isLaterPart(counted))}
         />
         {line > 0 && (
           <NativeSelect
@@ -138,6 +139,7 @@ export function JourneyTrendSection({
           measure={measure}
           line={line}
           takes_ms={query.window ? undefined : timesTo(counted)}
+          isLater={isLaterPart(counted)}
           breakdown={trend.isPlaceholderData ? undefined : query.breakdown}
         />
       )}
@@ -186,6 +188,13 @@ const measures: { value: Measure; label: string }[] = [
   { value: 'count', label: 'Number of customers' },
 ]
 
+/** What it can show of a part of the journey. */
+function measuresOf(isLater: boolean): typeof measures {
+  return measures.map((measure) =>
+    isLater && measure.value === 'of_enrolled' ? { ...measure, label: '% of first' } : measure,
+  )
+}
+
 /** A trend as a chart. */
 function TrendFigure(figure: Figure) {
   const {
@@ -193,10 +202,13 @@ function TrendFigure(figure: Figure) {
     measure,
     line,
     takes_ms,
+    isLater,
   } = figure
   const shown = line ? [line] : steps.map((_, index) => index + 1)
   const series: Series[] = [
-    ...(measure === 'count' ? [{ name: 'enrolled', label: 'Entered', ...lookOf(limitSeries - 1) }] : []),
+    ...(measure === 'count' && !isLater
+      ? [{ name: 'enrolled', label: 'Entered', ...lookOf(limitSeries - 1) }]
+      : []),
     ...shown.map((step) => ({
       name: `step_${step}`,
       label: steps[step - 1]?.name ?? '',
@@ -224,7 +236,7 @@ function TrendFigure(figure: Figure) {
       series={isAlone ? [] : series}
       columns={[
         { key: 'period', label: capitalized(by) },
-        { key: 'enrolled', label: 'Entered' },
+        ...(isLater ? [] : [{ key: 'enrolled', label: 'Entered' }]),
         ...steps.map(({ event_id, name }) => ({ key: event_id, label: name })),
         { key: 'complete', label: takes_ms ? 'Comparable' : 'Complete' },
       ]}
@@ -232,7 +244,7 @@ function TrendFigure(figure: Figure) {
         key: cohort.starts_at,
         cells: [
           cohortText(cohort, { by, time_zone }),
-          countText(cohort.enrolled),
+          ...(isLater ? [] : [countText(cohort.enrolled)]),
           ...steps.map((_, index) => cellText(cohort, index + 1, measure)),
           isSettled(cohort, line || steps.length, figure) ? 'yes' : 'not yet',
         ],
@@ -241,7 +253,7 @@ function TrendFigure(figure: Figure) {
       {isAlone ? (
         <Bars
           bars={series.map(({ name, label }) => ({ label, value: only.values[name] ?? 0 }))}
-          noun={measures.find(({ value }) => value === measure)?.label ?? ''}
+          noun={measuresOf(isLater).find(({ value }) => value === measure)?.label ?? ''}
           {...numbers}
         />
       ) : (
@@ -258,6 +270,7 @@ function sentenceOf(figure: Figure): string {
     measure,
     line,
     takes_ms,
+    isLater,
   } = figure
   const number = line || steps.length
   const name = steps[number - 1]?.name ?? ''
@@ -265,7 +278,7 @@ function sentenceOf(figure: Figure): string {
   const subject = {
     of_enrolled: `Share of customers who reached ${what}, by the ${by} they entered`,
     of_previous: `Conversion from the previous step to ${what}, by the ${by} customers entered`,
-    count: `Customers who entered and who reached ${what}, by the ${by} they entered`,
+    count: `Customers who ${isLater ? '' : 'entered and who '}reached ${what}, by the ${by} they entered`,
   }[measure]
   const [only, another] = cohorts.filter(({ enrolled }) => enrolled > 0)
   if (only && !another) {

@@ -9,6 +9,7 @@ import { breakdownFinding } from './finding.ts'
 import { FunnelLines, seriesOf } from './funnel-lines.tsx'
 import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 import { GroupTable } from './group-table.tsx'
+import { isLaterPart } from './report-table.tsx'
 
 /** The funnel of each group of a breakdown, and how it differs from all other customers. */
 export function ReportGroups({ report, breakdown }: { report: Schemas['JourneyReport']; breakdown: string }) {
@@ -40,11 +41,13 @@ export function ReportGroups({ report, breakdown }: { report: Schemas['JourneyRe
 
 /** The groups as a table of text: a row per group. */
 function groupRows({ groups, steps }: Schemas['JourneyReport'], breakdown: string): TextTable {
+  // Those who reached the first step of a later part are all who count.
+  const isLater = isLaterPart(steps)
   const hasComparison = groups?.some(({ comparison }) => comparison)
   return {
     columns: [
       { key: 'group', label: breakdownText(breakdown) },
-      { key: 'enrolled', label: 'Entered' },
+      ...(isLater ? [] : [{ key: 'enrolled', label: 'Entered' }]),
       ...steps.flatMap(({ step, name }) => [
         { key: `${step}`, label: `${step}. ${name}` },
         { key: `${step} difference`, label: 'Against all others' },
@@ -56,7 +59,7 @@ function groupRows({ groups, steps }: Schemas['JourneyReport'], breakdown: strin
       key: groupKey(group),
       cells: [
         groupLabel(group, breakdown),
-        countText(enrolled),
+        ...(isLater ? [] : [countText(enrolled)]),
         ...steps.flatMap((step, index) => [
           numbersText(step),
           differenceText(differences[index] ?? null),

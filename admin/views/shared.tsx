@@ -133,6 +133,7 @@ function SharedView({
                 query.breakdown,
               )}
               takes_ms={query.window ? undefined : timesTo(report.steps)}
+              isLater={isLaterPart(report.steps)}
               breakdown={query.breakdown}
             />
             <Text size="xs" c="dimmed">

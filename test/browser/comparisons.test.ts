@@ -427,25 +427,42 @@ describe('a view of a breakdown', () => {
 })
 
 describe('what is compared', () => {
+  /** The lines of the table that is saved at a place. */
+  async function csvOf(place: Locator): Promise<string[]> {
+    await place.getByRole('button', { name: 'Save', exact: true }).first().click()
+    const download = place.page().waitForEvent('download')
+    await place.page().getByRole('menuitem', { name: 'Table as CSV' }).click()
+    return (await readFile(await (await download).path(), 'utf8')).split('\r\n')
+  }
+
   it('is saved as CSV', async () => {
     const page = await open('?last=30&breakdown=variable:plan&compare=previous_period&to_step=4')
-    const csv = async (place: Locator) => {
-      await place.getByRole('button', { name: 'Save', exact: true }).first().click()
-      const download = page.waitForEvent('download')
-      await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
-      return (await readFile(await (await download).path(), 'utf8')).split('\r\n')
-    }
-    const compared = await csv(page.getByRole('region', { name: /^Compared with/ }))
+    const compared = await csvOf(page.getByRole('region', { name: /^Compared with/ }))
     expect(compared[0]).toMatch(
       /^\ufeffStep,This period,"This period, share",.* – .*,Difference,95% interval$/,
     )
     expect(compared.at(-2)).toBe("4. Paid,18,45%,8,20%,'+25 points,'+4 to +43")
-    const groups = await csv(page.getByRole('region', { name: /^Funnel by/ }))
+    const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
     expect(groups[0]).toMatch(
       /^\ufeffplan,Entered,1\. Signed up,Against all others,95% interval,Compared period,/,
     )
     expect(groups.find((line) => line.startsWith('team'))).toMatch(/^team,20,20 \(100%\),/)
-    const times = await csv(page.getByText(/^Time from .* by plan$/).locator('..'))
+    const times = await csvOf(page.getByText(/^Time from .* by plan$/).locator('..'))
     expect(times.map((line) => line.split(',')[0])).toEqual(['\ufeffplan', 'team', 'free', ''])
+  })
+
+  it('is saved without those who entered if it begins at a later step', async () => {
+    const page = await open('?first_step=2&last=30&by=month&breakdown=customer_type')
+    const funnel = await csvOf(page.getByRole('region', { name: 'Funnel', exact: true }))
+    expect(funnel[0]).toMatch(/^\ufeffStep,Event,Customers,% of first,% of previous,Not continued,/)
+    expect(funnel[1]).toMatch(/^2\. Chose a plan,plan_chosen,31,100%,100%,–,/)
+    const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
+    expect(groups[0]).toMatch(/^\ufeffcustomer type,2\. Chose a plan,Against all others,/i)
+    const whole = await open('?first_step=2&by=month&measure=count')
+    const trend = whole.getByRole('region', { name: 'Conversion over time' })
+    await trend.getByText(/^Customers who reached each step, by the month they entered/).waitFor()
+    const measure = trend.getByRole('combobox', { name: 'Measure' })
+    await measure.getByRole('option', { name: '% of first' }).waitFor({ state: 'attached' })
+    expect((await csvOf(trend))[0]).toMatch(/^\ufeffMonth,Chose a plan,/)
   })
 })
