@@ -52,10 +52,10 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
   const { journey_id } = journey
   const cairn = useCairn()
   const ofReport = useReportFilters(journey.steps.length)
-  // The steps that the numbers refer to; they differ from the journey's steps while the report is recalculated.
-  const { first_step: _, last_step: __, step_order: ___, ...ofWhole } = ofReport.query
-  const report = useReport(journey_id, ofWhole)
-  const steps = report.data?.steps ?? []
+  // Only for the steps that the list refers to: they differ from the journey's while the report is recalculated.
+  const report = useReport(journey_id, {})
+  const configured = report.error ? journey.steps.map(({ name }, index) => ({ step: index + 1, name })) : []
+  const steps: Steps = report.data?.steps ?? configured
   const step = stepNumber(report.data ? steps.length : stepLimit)
   const filters = useFilters(
     {
@@ -154,7 +154,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
       )}
       {!report.data && <ProblemAlert error={report.error} onRetry={() => void report.refetch()} />}
       {(customers.isPending || report.isPending) && <Loading lines={8} />}
-      {customers.data && report.data && (
+      {customers.data && !report.isPending && (
         <Stack gap="md" aria-busy={customers.isPlaceholderData}>
           {customers.items.length > 0 && <CustomersTable customers={customers.items} steps={steps} />}
           {customers.isEmpty && <NoCustomers isFiltered={filters.count > 0} onClear={filters.clear} />}

@@ -350,6 +350,41 @@ describe('The report of a journey', () => {
     }
   })
 
+  it('lists its customers without reading it with their filters, and also if it cannot be read', async () => {
+    const asked: string[] = []
+    const tooLarge: Schemas['Problem'] = {
+      type: '/docs/problems#breakdown_too_large',
+      title: 'Too large',
+      status: 409,
+      detail: 'Choose a shorter period.',
+      code: 'breakdown_too_large',
+      request_id: 'req_1',
+    }
+    let refuses = false
+    const path = screenPath(
+      workspace,
+      `journeys/${workspace.journey_id}/customers?customer_type=account&reached=2`,
+    )
+    const prepare = (page: Page) =>
+      page.route('**/v1/journeys/*/report*', async (route) => {
+        asked.push(new URL(route.request().url()).search)
+        if (refuses)
+          await route.fulfill({ status: 409, contentType: 'application/problem+json', json: tooLarge })
+        else await route.continue()
+      })
+    const refusals: string[] = []
+    const page = await openAdministration({ cairn, path, signedIn: owner.headers, prepare, refusals })
+    const list = page.getByRole('table', { name: 'Customers in this journey' })
+    await list.getByText('2. Chose a plan').last().waitFor()
+    expect(asked.every((search) => search === '')).toBe(true)
+    refuses = true
+    refusals.push('409 GET /v1/journeys/{id}/report')
+    await page.reload()
+    await page.getByRole('alert').first().waitFor()
+    await list.getByText('2. Chose a plan').last().waitFor()
+    await list.getByRole('link', { name: 'Example GmbH' }).waitFor()
+  })
+
   it('is marked as outdated while it is recomputed', async () => {
     const page = await openReport()
     await stepTable(page).waitFor()
