@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
-import { shortInstantText } from '../parts/instants/instant-text.ts'
+import { instantText } from '../parts/instants/instant-text.ts'
 import { countOf } from '../parts/number-text.ts'
 import { chartNames, firstChart } from './view-address.ts'
 
@@ -8,7 +8,7 @@ import { chartNames, firstChart } from './view-address.ts'
 export function sayingOf(query: Schemas['ViewQuery']): string[] {
   const { chart = firstChart, last_days, entered_from, entered_to, customer_type, window } = query
   const { first_step, last_step, step_order, breakdown, variables, compare } = query
-  const text = (at: string) => shortInstantText(new Date(at))
+  const text = (at: string) => instantText(new Date(at))
   const range =
     entered_from || entered_to
       ? [entered_from && `from ${text(entered_from)}`, entered_to && `before ${text(entered_to)}`]

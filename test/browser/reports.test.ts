@@ -10,7 +10,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { countDrawn, inspectState, openAdministration } from './administration.ts'
+import { countDrawn, hasFocus, inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const minute = 60_000
@@ -309,7 +309,7 @@ describe('The report of a journey', () => {
     // The second 02:30 of the night in which the clocks go back, to the millisecond; and more than the field shows.
     [
       '?entered_from=2025-10-26T01:30:00.123Z&window=P1DT2H3M',
-      /^since 26 Oct, 02:30$/,
+      /^since 26 Oct 2025, 02:30$/,
       { entered_from: '2025-10-26T01:30:00.123Z', window: 'P1DT2H3M' },
     ],
   ])('keeps a filter as it is if its field is only visited: %s', async (search, range, kept) => {
@@ -324,6 +324,27 @@ describe('The report of a journey', () => {
     await page.getByRole('combobox', { name: 'Customer type' }).selectOption('Contacts')
     await expect.poll(() => query(page).customer_type).toBe('contact')
     expect(query(page)).toEqual({ ...kept, customer_type: 'contact' })
+  })
+
+  it('keeps its range of days if none of its own is entered instead', async () => {
+    const page = await openReport('?last=30')
+    const range = page.getByRole('radiogroup', { name: 'Time range' })
+    const days = range.getByRole('radio', { name: '30 days' })
+    await expect.poll(() => days.isChecked()).toBe(true)
+    await range.getByText('Custom', { exact: true }).click()
+    const from = page.getByRole('textbox', { name: 'Entered from' })
+    await from.waitFor()
+    await from.press('Escape')
+    await from.waitFor({ state: 'hidden' })
+    await expect.poll(() => days.isChecked()).toBe(true)
+    await expect.poll(() => hasFocus(days)).toBe(true)
+    await range.getByText('Custom', { exact: true }).click()
+    await from.fill('26 Oct 2025, 09:30')
+    await from.press('Enter')
+    await from.press('Escape')
+    await page.getByRole('button', { name: 'since 26 Oct 2025, 09:30' }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expect.poll(() => range.getByRole('radio', { name: 'All' }).isChecked()).toBe(true)
   })
 
   it.each(['', '?window=P7D'])('leads from every drop-off to exactly those customers: %s', async (search) => {

@@ -1,7 +1,7 @@
 import { Button, Group, Popover, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
 import { IconFilter, IconX } from '@tabler/icons-react'
-import { lazy, type ReactNode, Suspense, startTransition, useRef, useState } from 'react'
-import { shortInstantText } from '../instants/instant-text.ts'
+import { lazy, type ReactNode, Suspense, startTransition, useEffect, useRef, useState } from 'react'
+import { instantText } from '../instants/instant-text.ts'
 import type { CustomRange } from './range-fields.tsx'
 
 // Rarely needed.
@@ -43,20 +43,28 @@ export function FilterLine({
   end?: ReactNode
 }) {
   const { presets, preset, from, to, onPreset } = range
-  const [isCustom, setIsCustom] = useState(false)
   const filterButton = useRef<HTMLButtonElement>(null)
   const [isOpened, setIsOpened] = useState(false)
   const open = (isOpened: boolean) => startTransition(() => setIsOpened(isOpened))
-  const hasRange = from !== '' || to !== ''
+  const isCustom = from !== '' || to !== '' || isOpened
+  const control = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!isCustom) return
+    return () => {
+      // The fields of a range disappear, and take the focus with them.
+      if (document.activeElement === document.body)
+        control.current?.querySelector<HTMLElement>(':checked')?.focus()
+    }
+  }, [isCustom])
   return (
     <Group component="search" aria-label={label} gap="xs" align="center">
       <SegmentedControl
         size="xs"
         aria-label="Time range"
         data={[...presets, { value: custom, label: 'Custom' }]}
-        value={hasRange || isCustom ? custom : preset}
+        value={isCustom ? custom : preset}
+        ref={control}
         onChange={(value) => {
-          startTransition(() => setIsCustom(value === custom))
           open(value === custom)
           if (value !== custom) onPreset(value)
         }}
@@ -79,7 +87,7 @@ export function FilterLine({
       {more}
       {/* Around all of it, so that the transition waits for the fields: the popover then focuses the first one. */}
       <Suspense>
-        {(hasRange || isCustom) && (
+        {isCustom && (
           <Popover
             position="bottom-start"
             shadow="md"
@@ -91,7 +99,7 @@ export function FilterLine({
           >
             <Popover.Target>
               <Button variant="light" size="xs" onClick={() => open(!isOpened)}>
-                {hasRange ? rangeText(from, to) : 'From … to …'}
+                {from || to ? rangeText(from, to) : 'From … to …'}
               </Button>
             </Popover.Target>
             <Popover.Dropdown aria-label="Custom time range">
@@ -129,7 +137,7 @@ const custom = 'custom'
 
 /** A range of time, in words. */
 export function rangeText(from: string, to: string): string {
-  const text = (at: string) => shortInstantText(new Date(at))
+  const text = (at: string) => instantText(new Date(at))
   if (!to) return `since ${text(from)}`
   return from ? `${text(from)} – ${text(to)}` : `before ${text(to)}`
 }
