@@ -453,11 +453,13 @@ describe('what is compared', () => {
 
   it('is saved without those who entered if it begins at a later step', async () => {
     const page = await open('?first_step=2&last=30&by=month&breakdown=customer_type')
+    // What loads later moves what is clicked.
+    await page.getByText(/^Time from .* by customer type$/).waitFor()
+    const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
+    expect(groups[0]).toMatch(/^\ufeffcustomer type,2\. Chose a plan,Against all others,/i)
     const funnel = await csvOf(page.getByRole('region', { name: 'Funnel', exact: true }))
     expect(funnel[0]).toMatch(/^\ufeffStep,Event,Customers,% of first,% of previous,Not continued,/)
     expect(funnel[1]).toMatch(/^2\. Chose a plan,plan_chosen,31,100%,100%,–,/)
-    const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
-    expect(groups[0]).toMatch(/^\ufeffcustomer type,2\. Chose a plan,Against all others,/i)
     const whole = await open('?first_step=2&by=month&measure=count')
     const trend = whole.getByRole('region', { name: 'Conversion over time' })
     await trend.getByText(/^Customers who reached each step, by the month they entered/).waitFor()
