@@ -319,6 +319,7 @@ describe('a journey', () => {
 
     await page.getByRole('button', { name: 'Drag Signed up' }).focus()
     await page.keyboard.press('Space')
+    await said('Grabbed Signed up, step 3 of 3.')
     await page.keyboard.press('ArrowUp')
     await said('Moved to step 2 of 3.')
     await page.keyboard.press('Escape')

@@ -8,7 +8,14 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { countDrawn, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
+import {
+  countDrawn,
+  hasFocus,
+  inspectScreen,
+  inspectState,
+  openAdministration,
+  tabTo,
+} from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const steps = [
@@ -116,7 +123,10 @@ describe('a view', () => {
     await inspectState(page, 'views-listed')
     await tabTo(page, menu)
     await page.keyboard.press('Enter')
-    await page.getByRole('menuitem', { name: 'Rename…' }).waitFor()
+    const rename = page.getByRole('menuitem', { name: 'Rename…' })
+    await rename.waitFor()
+    // Some time after it is shown.
+    await expect.poll(() => hasFocus(rename)).toBe(true)
     await page.keyboard.press('Enter')
     const name = dialog.getByRole('textbox', { name: 'Name' })
     await name.fill('Fortnight')
