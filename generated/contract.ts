@@ -5505,11 +5505,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The view is about a trend over more periods than one reply can have, or there is too much to break down or to put in
-         *     strict order.
-         */
-        SharedViewTooLong: {
+        /** @description There is too much to break down or to put in strict order. */
+        SharedViewTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -9616,7 +9613,7 @@ export interface operations {
             403: components["responses"]["ForeignOrigin"];
             404: components["responses"]["SharedViewNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["SharedViewTooLong"];
+            409: components["responses"]["SharedViewTooLarge"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];

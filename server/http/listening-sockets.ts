@@ -47,6 +47,8 @@ export class ListeningSockets {
     // Not as the HTTP server closes itself: it would disconnect clients that are still taking their responses.
     const close = Listener.prototype.close
     await Promise.all(servers.map((server) => new Promise((resolve) => close.call(server, resolve))))
+    // Ends the timer with which it looks for requests that take too long; it is closed already.
+    this.#server.close(() => {})
   }
 }
 

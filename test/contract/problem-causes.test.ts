@@ -89,14 +89,9 @@ const requestCauses: Record<string, Cause> = {
     if (!operation.body) return { query: `?compare=${compare}` }
     return await viewWith({ compare }, operation, place)
   },
-  too_many_periods: async ({ operationId }, _caller, place) => {
-    const entered_from = '2000-01-01T00:00:00Z'
-    if (operationId === 'readSharedView') {
-      const view_id = await newView(place, {}, { query: { chart: 'trend', entered_from } })
-      return { names: { token: (await newViewLink(place, view_id)).token } }
-    }
-    return { query: `?${operationId === 'getActivity' ? 'from' : 'entered_from'}=${entered_from}` }
-  },
+  too_many_periods: async ({ operationId }) => ({
+    query: `?${operationId === 'getActivity' ? 'from' : 'entered_from'}=2000-01-01T00:00:00Z`,
+  }),
   time_zone_unknown: async (operation, _caller, place) => {
     const time_zone = 'Atlantis/Main_Square'
     if (!operation.body) return { query: `?time_zone=${time_zone}` }
