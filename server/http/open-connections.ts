@@ -1,13 +1,17 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ListeningSockets } from './listening-sockets.ts'
-import { isAtRequest } from './requests-by-socket.ts'
+import { begunOn, isAtRequest } from './requests-by-socket.ts'
 
 /** Interval in which a stopping server looks for idle connections. */
 const CHECK_MS = 20
 
 /** Time that a stopping server waits for the rest of a request head. */
 const HEAD_MS = 3_000
+
+/** Times for which a stopping server lets a client take nothing of a complete response, and take any of it. */
+const STALLED_MS = 2_000
+const TAKING_MS = 7_000
 
 /**
  * The open connections of a server. They could delay its shutdown indefinitely: Node closes only those that are idle
@@ -34,12 +38,17 @@ export class OpenConnections {
     const closed = this.#listening.close()
     const began_ms = performance.now()
     // A kept-alive connection becomes idle only after its last response.
+    const unread = new Unread()
     const timer = setInterval(() => {
       this.#closeIdle()
-      const isLate = performance.now() - began_ms > HEAD_MS
+      const waited_ms = performance.now() - began_ms
+      const isLate = waited_ms > HEAD_MS
       for (const socket of this.#sockets) {
         // A request whose head is incomplete has had no effect.
         if (socket.bytesRead === 0 || (isLate && !isAtRequest(socket))) socket.destroy()
+        // Its operation is over.
+        if (begunOn(socket)?.writableEnded && (waited_ms > TAKING_MS || unread.isStalled(socket)))
+          socket.destroy()
       }
     }, CHECK_MS)
     await closed
@@ -52,5 +61,20 @@ export class OpenConnections {
     for (const socket of busy) socket.destroy = () => socket
     this.#server.closeIdleConnections()
     for (const socket of busy) Reflect.deleteProperty(socket, 'destroy')
+  }
+}
+
+/** What clients have not taken yet of their responses. */
+class Unread {
+  readonly #seen = new Map<Socket, { bytes: number; since_ms: number }>()
+
+  /** Whether a client has taken nothing for a while. To be called at intervals. */
+  isStalled(socket: Socket): boolean {
+    const now_ms = performance.now()
+    const bytes = socket.writableLength
+    const seen = this.#seen.get(socket)
+    if (seen?.bytes === bytes) return now_ms - seen.since_ms > STALLED_MS
+    this.#seen.set(socket, { bytes, since_ms: now_ms })
+    return false
   }
 }

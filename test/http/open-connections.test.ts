@@ -11,7 +11,8 @@ import { noteBegun } from '../../server/http/requests-by-socket.ts'
 /** More than the kernel buffers for a client that does not read. */
 const ANSWER_BYTES = 64 * 1024 * 1024
 
-it('a server that stops lets clients finish taking their responses, and closes idle connections', async () => {
+/** A server that answers with much or nothing, and clients that have begun to read. */
+async function startSlow() {
   const server = createServer((req, res) => {
     noteBegun(res)
     res.end(req.url === '/large' ? Buffer.alloc(ANSWER_BYTES) : '')
@@ -22,10 +23,16 @@ it('a server that stops lets clients finish taking their responses, and closes i
   const ask = async (path: string) => {
     const socket = connect({ port, host: '127.0.0.1' })
     onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {})
     socket.write(`GET ${path} HTTP/1.1\r\nhost: cairn\r\n\r\n`)
     await once(socket, 'readable')
     return socket
   }
+  return { connections, ask }
+}
+
+it('a server that stops lets clients finish taking their responses, and closes idle connections', async () => {
+  const { connections, ask } = await startSlow()
   const [idle, slow] = [await ask('/'), await ask('/large')]
   const idleClosed = once(idle.resume(), 'close')
   const closed = connections.close()
@@ -38,4 +45,11 @@ it('a server that stops lets clients finish taking their responses, and closes i
   await once(slow, 'close')
   await closed
   expect(bytes).toBeGreaterThan(ANSWER_BYTES)
+})
+
+it('a server that stops does not wait for a client that takes nothing of its response', async () => {
+  const { connections, ask } = await startSlow()
+  const silent = await ask('/large')
+  await connections.close()
+  expect(silent.bytesRead).toBeLessThan(ANSWER_BYTES)
 })
