@@ -9,7 +9,7 @@ import { runCairn } from '../fixtures/command.ts'
 import { operations } from '../fixtures/contract/document.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { problemOf, refusal, send } from '../fixtures/requests.ts'
+import { openConnection, problemOf, refusal, send } from '../fixtures/requests.ts'
 import { changeKey, createKey } from '../fixtures/service-keys.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { within } from '../fixtures/within.ts'
@@ -167,6 +167,17 @@ describe('a key of another workspace', () => {
 })
 
 describe('the life of a key', () => {
+  it('begins with hundreds of requests at once, of which none is refused', async () => {
+    const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 100_000 })
+    const { socket, answer } = await openConnection(cairn)
+    const request = `POST /v1/events/create HTTP/1.1\r\nhost: cairn\r\nx-service-key: ${key}\r\ncontent-length: 0\r\n\r\n`
+    socket.write(request.repeat(700))
+    const statuses = () => [...answer().matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+    await expect.poll(() => statuses().length, withPatience).toBe(700)
+    // Without a media type. With 503 they would have been refused.
+    expect(new Set(statuses())).toEqual(new Set(['415']))
+  })
+
   it('ends at the instant of its expiry', async () => {
     let now = Date.now()
     const cairn = await startCairnForTest({ now: () => now })

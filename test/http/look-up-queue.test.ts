@@ -1,6 +1,6 @@
 // engines: none (credentials are queued before the store is used)
 
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { LookUpQueue } from '../../server/http/callers/look-up-queue.ts'
 
 /** A queue, and look-ups that end when they are told to. */
@@ -20,10 +20,12 @@ function newQueue() {
 
 const networks = (begun: { network: string }[]) => begun.map(({ network }) => network)
 
-it('lets another network go next however many look-ups one has waiting', async () => {
+it('lets a neighbour of the network wait beside it, and another network go next, however many look-ups one has waiting', async () => {
   const { begun, lookUp, endAll } = newQueue()
   const flood = Array.from({ length: 2000 }, () => lookUp('203.0.113.7'))
   const outcomes = Promise.allSettled(flood)
+  const neighbour = lookUp('203.0.113.8')
+  const neighbours = Promise.allSettled(Array.from({ length: 300 }, () => lookUp('203.0.113.8')))
   const other = lookUp('198.51.100.9')
   expect(networks(begun)).toEqual(Array(4).fill('203.0.113.7'))
   for (const { end } of begun.splice(0, 2)) end('')
@@ -31,9 +33,24 @@ it('lets another network go next however many look-ups one has waiting', async (
   expect(networks(begun)).toContain('198.51.100.9')
   await endAll()
   expect(await other).toBe('198.51.100.9')
-  const refused = (await outcomes).filter(({ status }) => status === 'rejected')
-  // Of 500 that may wait, one made room.
-  expect(refused).toHaveLength(2000 - 4 - 500 + 1)
+  expect(await neighbour).toBe('203.0.113.8')
+  const refused = [...(await outcomes), ...(await neighbours)].filter(({ status }) => status === 'rejected')
+  // Of 500 that may wait, one made room for the other network, and one was the first of the neighbour.
+  expect(refused).toHaveLength(2300 - 4 - 500 + 2)
+})
+
+it('refuses what has waited for too long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { begun, lookUp } = newQueue()
+  const outcomes = Promise.allSettled(Array.from({ length: 7 }, () => lookUp('203.0.113.7')))
+  vi.advanceTimersByTime(5_000)
+  for (const { end } of begun.splice(0)) end('found')
+  expect((await outcomes).map(({ status }) => status)).toEqual([
+    ...Array(4).fill('fulfilled'),
+    ...Array(3).fill('rejected'),
+  ])
+  expect(begun).toEqual([])
 })
 
 it('goes on after a look-up that fails', async () => {

@@ -1,4 +1,5 @@
 // engines: none (opens no store)
+// alone: measures the memory of its own process
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'

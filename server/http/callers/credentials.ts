@@ -42,6 +42,8 @@ export class Credentials {
   readonly #onLookUp: () => void
   /** By token, because checking and hashing a token takes 2 µs. */
   #keys = new Map<string, CachedKey>()
+  /** Look-ups that are waiting or running, by token. */
+  #lookUps = new Map<string, Promise<CallingKey | undefined>>()
   /**
    * When the use of a key was last recorded, by `key_id`. Survives `forget`, because the record may not be stored yet.
    */
@@ -71,8 +73,9 @@ export class Credentials {
   /** Drops every cached key. Must be called when this process has changed a key, before the change is acknowledged. */
   forget(): void {
     this.#generation += 1
-    // A new map rather than clear(): a refresh that is running still writes to the old one.
+    // New maps rather than clear(): a refresh or a look-up that is running still writes to the old ones.
     this.#keys = new Map()
+    this.#lookUps = new Map()
   }
 
   /**
@@ -123,13 +126,16 @@ export class Credentials {
     if (cached) return cached.key
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
-    return await queued(() => this.#lookUp(token, digest))
+    // All who send a key before it is known wait for one look-up.
+    const lookUps = this.#lookUps
+    const begun = lookUps.get(token)
+    if (begun) return await begun
+    const lookUp = queued(() => this.#lookUp(token, digest)).finally(() => lookUps.delete(token))
+    lookUps.set(token, lookUp)
+    return await lookUp
   }
 
   async #lookUp(token: string, digest: string): Promise<CallingKey | undefined> {
-    // Others with the same key may have been before it in the queue.
-    const cached = this.#keys.get(token)
-    if (cached) return cached.key
     const generation = this.#generation
     this.#onLookUp()
     const key = await findServiceKeyByDigest(this.#storage.db, digest)

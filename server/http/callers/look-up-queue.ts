@@ -5,10 +5,13 @@ import { Unavailable } from '../../storage/unavailable.ts'
 /** Look-ups in progress at a time; the store answers each in less than a millisecond. */
 const RUNNING = 4
 
-/** Half of what the store lets wait: the rest is left to callers whose key is known. */
-const WAITING = 500
+/** Half of what the store lets wait: the rest is left to callers whose key is known. One network may take half of it. */
+const WAITING = { perCaller: 250, inAll: 500 }
 
-type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
+/** How long a look-up may wait: longer only if the store does not answer. */
+const DEADLINE_MS = 5_000
+
+type Waiting = { owner: Owner; begin: () => void; refuse: () => void }
 
 /**
  * Queues the look-ups of credentials that are not cached. Anyone can invent keys and sessions, as many as the connections
@@ -16,9 +19,9 @@ type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) =
  */
 export class LookUpQueue {
   #running = 0
-  readonly #waiting = new FairQueue<Waiting>({ perCaller: WAITING, inAll: WAITING })
+  readonly #waiting = new FairQueue<Waiting>(WAITING)
 
-  /** @throws {Unavailable} `overloaded` if too many of the network are waiting */
+  /** @throws {Unavailable} `overloaded` if too many of the network are waiting, or for too long */
   async run<Result>(network: string, lookUp: () => Promise<Result>): Promise<Result> {
     // A finished look-up passes its place on to the next.
     if (this.#running >= RUNNING) await this.#wait({ workspaceId: siteOf(network), caller: network })
@@ -35,11 +38,21 @@ export class LookUpQueue {
 
   #wait(owner: Owner): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = { owner, begin: resolve, refuse: reject }
+      const refuse = () => {
+        clearTimeout(deadline)
+        this.#waiting.delete(waiting)
+        reject(new Unavailable('overloaded'))
+      }
+      const begin = () => {
+        clearTimeout(deadline)
+        resolve()
+      }
+      const waiting = { owner, begin, refuse }
+      const deadline = setTimeout(refuse, DEADLINE_MS)
       if (this.#waiting.add(waiting)) return
       const crowdedOut = this.#waiting.crowdOut(owner)
-      crowdedOut?.refuse(new Unavailable('overloaded'))
-      if (!crowdedOut || !this.#waiting.add(waiting)) reject(new Unavailable('overloaded'))
+      crowdedOut?.refuse()
+      if (!crowdedOut || !this.#waiting.add(waiting)) refuse()
     })
   }
 }
