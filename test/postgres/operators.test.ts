@@ -23,7 +23,7 @@ import { runSql } from '../fixtures/postgres/sql.ts'
 import { ownServer } from './own-server.ts'
 
 /** The number of connections that operators must reserve, according to deploy/postgres.md. */
-const CONNECTIONS = 21
+const CONNECTIONS = 22
 
 describe('a command that is for files', () => {
   it.each(['backup', 'restore'])(

@@ -173,14 +173,13 @@ async function readForward(
     `events.id < ${parameters.add(firstUuidOf(watermark_ms))}`,
     ...received(parameters),
   ]
-  const isWalked = isNarrowed || (await hasManyLate(connection, workspace, { begin, watermark_ms }))
-  const ends =
-    isWalked && !few
-      ? [
-          await walkEnd(connection, among, 'ASC', lookedAt),
-          await lateWalkEnd(connection, workspace, { after, watermark_ms, most: lookedAt }),
-        ]
-      : []
+  const isWalked = isNarrowed && !few
+  const ends = isWalked
+    ? [
+        await walkEnd(connection, among, 'ASC', lookedAt),
+        await lateWalkEnd(connection, workspace, { after, watermark_ms, most: lookedAt }),
+      ]
+    : [few ? undefined : await passedOverTo(connection, workspace, { begin, from_ms, watermark_ms })]
   const early = ends
     .flatMap((end) => (end === undefined ? [] : typeof end === 'string' ? newestPosition(end) : end))
     .reduce<Position | undefined>((a, b) => (a && isBefore(a, b) ? a : b), undefined)
@@ -247,21 +246,22 @@ const IN_PLACE = `
   AND (SELECT true FROM pending_arrivals
     WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NOT TRUE`
 
-/** This many late arrivals are passed over for a page that is not bounded. */
+/** This many late arrivals are passed over for a page of all events. */
 const PASSED_OVER = 1_000
 
-/** Whether so many events after an identifier are late arrivals that passing over them could take long. */
-async function hasManyLate(
+/** Returns the identifier at which so many late arrivals have been passed over that the page must end; undefined if there are fewer. */
+async function passedOverTo(
   connection: Connection,
   workspace: string,
-  { begin, watermark_ms }: { begin: string; watermark_ms: number },
-): Promise<boolean> {
-  const { rows } = await connection.run(
+  { begin, from_ms = 0, watermark_ms }: { begin: string; from_ms: number | undefined; watermark_ms: number },
+): Promise<string | undefined> {
+  const first = firstUuidOf(from_ms)
+  const { rows } = await connection.run<{ id: string }>(
     `SELECT id FROM event_strays WHERE workspace_id = $1 AND id > $2::uuid AND id < $3::uuid
     ORDER BY id OFFSET ${PASSED_OVER} LIMIT 1`,
-    [workspace, begin, firstUuidOf(watermark_ms)],
+    [workspace, first > begin ? first : begin, firstUuidOf(watermark_ms)],
   )
-  return rows.length > 0
+  return rows[0] && digitsOf(rows[0].id)
 }
 
 /** Returns where a page must end because of the late arrivals in it, like `walkEnd` for the others. */

@@ -8,8 +8,9 @@ import type { ActivityQuery, StandingsThreadData } from './standings-thread.ts'
 /** Maximum concurrent reports. */
 const READERS = 2
 
-/** One connection follows; another one lets reports catch up beside it. */
-const FOLLOWERS = 2
+/** One connection follows, another one lets reports catch up beside it, and one is for a slice that takes long. */
+const FOLLOWERS = 3
+const SLOW = 1
 
 /** The most connections of the thread. */
 export const STANDINGS_CONNECTIONS = READERS + FOLLOWERS
@@ -20,7 +21,7 @@ export const STANDINGS_CONNECTIONS = READERS + FOLLOWERS
 export class PostgresStandings extends ThreadStandings<ActivityQuery> {
   constructor(options: { url: string; now: () => number; onFailure: (error: Error) => void }) {
     const { url, now, onFailure } = options
-    const workerData: StandingsThreadData = { url, readers: READERS, followers: FOLLOWERS }
+    const workerData: StandingsThreadData = { url, readers: READERS, followers: FOLLOWERS, slow: SLOW }
     const start = () => startThread(threadModule('standings-thread', import.meta.url), { workerData })
     super({ start, readers: READERS, now, onFailure })
   }

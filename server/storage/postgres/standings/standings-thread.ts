@@ -23,8 +23,9 @@ export type StandingsThreadData = {
   url: string
   /** Maximum concurrent reports. */
   readers: number
-  /** Maximum connections for applying arrivals. */
+  /** Maximum connections for applying arrivals, and how many of them may be used by slices that take long. */
   followers: number
+  slow: number
 }
 
 /** Additional queries for the thread, because they keep a processor busy for long. */
@@ -63,8 +64,10 @@ const follower = new StandingsFollower(following)
 const snapshots = new StandingsSnapshots(reading)
 const answers = new StandingsAnswers()
 const closing = new AbortController()
-/** Slices that take long, by workspace: fewer than there are connections. */
+/** Slices that take long, by workspace. */
 const slow = new Map<string, Promise<void>>()
+/** Whether one of them has left more to do. */
+let isMore = false
 let isFailing = false
 
 async function follow() {
@@ -78,7 +81,8 @@ async function follow() {
       fail(error)
     }
     say({ kind: 'connections', connections: following.openConnections + reading.openConnections })
-    // A slow slice that has ended may have left more to do.
+    if (isMore) pause_ms = 0
+    isMore = false
     await Promise.race([pause(pause_ms), ...slow.values()])
   }
 }
@@ -117,11 +121,11 @@ async function followOne({ workspace, isArrived, isToRebuild }: Due): Promise<nu
 }
 
 /**
- * Waits for the slice of a workspace, but if another connection is free, not for long: its locks or its customers' many
- * events must not stop the others.
+ * Waits for the slice of a workspace, but unless too many are slow, not for long: its locks or its customers' many events
+ * must not stop the others.
  */
 async function unlessSlow(workspace: string, slice: Promise<number>): Promise<number> {
-  if (slow.size >= data.followers - 1) return await slice
+  if (slow.size >= data.slow) return await slice
   const waiting = new AbortController()
   const pause_ms = await Promise.race([
     slice,
@@ -133,7 +137,11 @@ async function unlessSlow(workspace: string, slice: Promise<number>): Promise<nu
     fail(error)
     return pause(RETRY_MS)
   }
-  const done = slice.then(() => {}, failed).finally(() => slow.delete(workspace))
+  const ended = async (pause_ms: number) => {
+    isMore ||= pause_ms === 0
+    if (pause_ms === REBUILD_PAUSE_MS) await pause(pause_ms)
+  }
+  const done = slice.then(ended, failed).finally(() => slow.delete(workspace))
   slow.set(workspace, done)
   return LOOK_MS
 }
