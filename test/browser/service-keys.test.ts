@@ -50,6 +50,8 @@ function rowOf(page: Page, token: string): Locator {
 async function openDetails(page: Page, token: string): Promise<Locator> {
   const button = rowOf(page, token).getByRole('button', { name: /details of key/ })
   await button.click()
+  // It names them once they are open.
+  await expect.poll(() => button.getAttribute('aria-controls')).not.toBeNull()
   return page.locator(`[id="${await button.getAttribute('aria-controls')}"]`)
 }
 
