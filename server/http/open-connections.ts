@@ -37,8 +37,8 @@ export class OpenConnections {
   async close(): Promise<void> {
     const closed = this.#listening.close()
     const began_ms = performance.now()
-    // A kept-alive connection becomes idle only after its last response.
     const unread = new Unread()
+    // A kept-alive connection becomes idle only after its last response.
     const timer = setInterval(() => {
       this.#closeIdle()
       const waited_ms = performance.now() - began_ms
@@ -47,8 +47,8 @@ export class OpenConnections {
         // A request whose head is incomplete has had no effect.
         if (socket.bytesRead === 0 || (isLate && !isAtRequest(socket))) socket.destroy()
         // Its operation is over.
-        if (begunOn(socket)?.writableEnded && (waited_ms > TAKING_MS || unread.isStalled(socket)))
-          socket.destroy()
+        const isTaking = isAtRequest(socket) && begunOn(socket)?.writableEnded === true
+        if (isTaking && (waited_ms > TAKING_MS || unread.isStalled(socket))) socket.destroy()
       }
     }, CHECK_MS)
     await closed
