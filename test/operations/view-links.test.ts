@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import { openStorage } from '../../server/storage/open.ts'
+import { BreakdownTooLarge } from '../../server/storage/standings/variable-labels.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { newAddress } from '../fixtures/contract/target.ts'
 import { initialize } from '../fixtures/customer.ts'
@@ -215,6 +216,14 @@ describe('a link to a view', () => {
     const years = { entered_from: '2010-01-01T00:00:00Z', entered_to: '2017-01-01T00:00:00Z' }
     expect(await lengths({ ...years, by: 'week', breakdown: 'customer_type' })).toEqual([31, 28])
     expect(await lengths({ entered_from: '1900-01-01T00:00:00Z', by: 'month' })).toBeUndefined()
+  })
+
+  it('is refused if there is too much to break down', async () => {
+    const { token } = await linkTo(await save({ breakdown: 'variable:plan' }))
+    // The limits themselves are tested with the standings.
+    computing.hold = () => Promise.reject(new BreakdownTooLarge())
+    expect(await read(token)).toMatchObject({ status: 409, code: 'breakdown_too_large' })
+    expect((await read(token)).status).toBe(200)
   })
 
   it('counts the steps in the order of the view', async () => {
