@@ -34,6 +34,18 @@ export class FairQueue<Item extends { owner: Owner }> {
     return true
   }
 
+  /**
+   * Adds an item; if there is no place, in that of another, see `crowdOut`.
+   * @returns the item that is left without a place: the other one, or this one if it cannot be added; otherwise undefined
+   */
+  push(item: Item): Item | undefined {
+    if (this.add(item)) return undefined
+    const crowdedOut = this.crowdOut(item.owner)
+    if (!crowdedOut) return item
+    this.add(item)
+    return crowdedOut
+  }
+
   /** Removes a waiting item; does nothing if it is no longer waiting. */
   delete(item: Item): void {
     const { workspaceId, caller } = item.owner

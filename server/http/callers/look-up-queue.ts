@@ -49,10 +49,7 @@ export class LookUpQueue {
       }
       const waiting = { owner, begin, refuse }
       const deadline = setTimeout(refuse, DEADLINE_MS)
-      if (this.#waiting.add(waiting)) return
-      const crowdedOut = this.#waiting.crowdOut(owner)
-      crowdedOut?.refuse()
-      if (!crowdedOut || !this.#waiting.add(waiting)) refuse()
+      this.#waiting.push(waiting)?.refuse()
     })
   }
 }

@@ -115,10 +115,7 @@ export class Passwords {
           reject(error)
         },
       }
-      if (queue.add(waiting)) return
-      const crowdedOut = queue.crowdOut(owner)
-      crowdedOut?.refuse(new Unavailable('overloaded'))
-      if (!crowdedOut || !queue.add(waiting)) waiting.refuse(new Unavailable('overloaded'))
+      queue.push(waiting)?.refuse(new Unavailable('overloaded'))
     })
   }
 

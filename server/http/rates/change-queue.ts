@@ -57,11 +57,7 @@ export class ChangeQueue {
       }
       const overloaded = new Unavailable('overloaded')
       const deadline = setTimeout(waiting.refuse, DEADLINE_MS, overloaded)
-      if (this.#waiting.add(waiting)) return
-      // One with less waiting than another workspace takes the place of its last.
-      const crowdedOut = this.#waiting.crowdOut(owner)
-      crowdedOut?.refuse(overloaded)
-      if (!crowdedOut || !this.#waiting.add(waiting)) waiting.refuse(overloaded)
+      this.#waiting.push(waiting)?.refuse(overloaded)
     })
   }
 
