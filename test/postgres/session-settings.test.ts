@@ -6,8 +6,10 @@ import { Connection, Servers } from '../../server/storage/postgres/connection/co
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { isDistributed } from '../fixtures/engine.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { openStoreForTest } from '../fixtures/store.ts'
 import { startProxy } from './proxy.ts'
 
 /** Settings of a role, a database or a server that differ from PostgreSQL's defaults. */
@@ -36,10 +38,22 @@ async function databaseWith(settings: Record<string, string>): Promise<string> {
   return url
 }
 
+/** Refused if a node of Citus has them: Cairn can set them only where it is connected. */
+const ofNodes = [
+  'array_nulls',
+  'default_transaction_isolation',
+  'standard_conforming_strings',
+  'transform_null_equals',
+]
+
 describe('a database whose sessions start with other settings', () => {
+  const possible = Object.fromEntries(
+    Object.entries(otherwise).filter(([name]) => !isDistributed || !ofNodes.includes(name)),
+  )
+
   it.each([
-    ...Object.entries(otherwise).map(([name, value]) => ({ name, settings: { [name]: value } })),
-    { name: 'all of them', settings: otherwise },
+    ...Object.entries(possible).map(([name, value]) => ({ name, settings: { [name]: value } })),
+    { name: 'all of them', settings: possible },
   ])('stores and returns everything that it is sent: $name', async ({ settings }) => {
     const cairn = await startCairnForTest({ databaseUrl: await databaseWith(settings) })
     const workspace = await cairn.workspace()
@@ -78,6 +92,43 @@ describe('a database whose sessions start with other settings', () => {
     }
     await expect.poll(reached).toEqual([1, 1])
   })
+})
+
+describe('nodes of Citus', () => {
+  it.skipIf(isDistributed)(
+    'are refused with the statement to run if they read statements otherwise',
+    async () => {
+      const url = await newDatabase()
+      // As of a worker, whose sessions are the coordinator's.
+      await runSql(
+        url,
+        `CREATE FUNCTION run_command_on_workers(command text)
+      RETURNS TABLE (nodename text, nodeport integer, success boolean, result text) LANGUAGE plpgsql
+      SET standard_conforming_strings = off AS $$ BEGIN
+        SELECT 'lost.example.com', 5432, false, 'failed to connect' INTO nodename, nodeport, success, result;
+        RETURN NEXT;
+        SELECT 'worker.example.com', true INTO nodename, success;
+        EXECUTE command INTO result;
+        RETURN NEXT;
+      END $$`,
+      )
+      const migrate = () => runCairn(['migrate'], { environment: { DATABASE_URL: url } })
+      const refused = { code: 1, stdout: '' }
+      const message =
+        /the node worker\.example\.com:5432 has unsuitable settings: standard_conforming_strings is 'off'\. Run `ALTER ROLE \S+ SET standard_conforming_strings = 'on'` there/
+      expect(await migrate()).toMatchObject({ ...refused, stderr: expect.stringMatching(message) })
+      await expect(openStoreForTest({ databaseUrl: url })).rejects.toThrow(message)
+
+      const role = 'ALTER FUNCTION run_command_on_workers SET standard_conforming_strings = '
+      await runSql(url, `${role} on`)
+      expect(await migrate()).toMatchObject({ code: 0, stderr: '' })
+      await runSql(url, `${role} off`)
+      const listing = await runCairn(['key', 'list', '--workspace', 'acme'], {
+        environment: { DATABASE_URL: url },
+      })
+      expect(listing).toMatchObject({ ...refused, stderr: expect.stringMatching(message) })
+    },
+  )
 })
 
 describe('behind a pooler, which returns any session', () => {

@@ -1,6 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import { type BegunMigration, type Migrations, migrate } from '../migrate.ts'
 import { Unavailable } from '../unavailable.ts'
+import { assertNodesUsable } from './citus-nodes.ts'
 import type { Servers } from './connection/connection.ts'
 import { isLocked } from './connection/outages.ts'
 import { Pool } from './connection/pool.ts'
@@ -27,6 +28,7 @@ export async function migrateDatabase(
 ): Promise<void> {
   const pool = new Pool({ servers, most: 1, mostWaiting: 1, statement_ms: STATEMENT_MS })
   try {
+    await assertNodesUsable(pool)
     if (isUpToDate(await appliedMigrations(pool), released)) return
     const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
     const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool } }) })

@@ -11,6 +11,7 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import type { OpenDatabaseOptions, Storage, StorageOptions } from '../storage.ts'
 import { assertWhole } from '../transfer/unfinished-copy.ts'
 import { readClock } from './arrivals/arrival-order.ts'
+import { assertNodesUsable } from './citus-nodes.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
 import { Servers } from './connection/connection.ts'
 import { connectionAdvice } from './connection/connection-limits.ts'
@@ -256,7 +257,8 @@ export async function openPostgresDatabase(
       await close()
       return undefined
     }
-    if (!isUpToDate(done)) await explained(migrateDatabase(servers, { onBegin: onMigration }))
+    if (isUpToDate(done)) await assertNodesUsable(pool)
+    else await explained(migrateDatabase(servers, { onBegin: onMigration }))
   } catch (error) {
     await close()
     throw error

@@ -3,12 +3,7 @@ import { Client, type ClientConfig, type QueryResult, types } from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
 import type { Address } from '../../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isReadOnly, isRefused, type Refused } from './outages.ts'
-import {
-  assertUsable,
-  SETTINGS_AS_JSON,
-  type SessionSettings,
-  settingStatements,
-} from './session-settings.ts'
+import { SETTINGS_AS_JSON, type SessionSettings, settingStatements, unsuitable } from './session-settings.ts'
 import { statementName } from './statement-names.ts'
 
 /** The result of a statement. */
@@ -241,8 +236,14 @@ export class Connection {
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
     if (this.#servers.address.needsPrimary && server.standby) throw new Error('it is a standby')
     // Behind a pooler the next statement may be in another session.
-    if (this.#hasPooler) assertUsable(server.settings, server.role)
-    else for (const statement of settingStatements(server.settings)) await this.run(statement)
+    if (this.#hasPooler) {
+      const fault = unsuitable(server.settings, server.role)
+      if (!fault) return
+      throw new Error(
+        `connections of the pooler have unsuitable settings: ${fault.found}. Run \`${fault.cure}\` and let the pooler reconnect`,
+      )
+    }
+    for (const statement of settingStatements(server.settings)) await this.run(statement)
   }
 }
 

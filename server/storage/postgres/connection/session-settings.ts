@@ -45,15 +45,18 @@ export function settingStatements(settings: SessionSettings): string[] {
 }
 
 /**
+ * Returns what is wrong with settings that cannot be changed in the session, and the statements that would mend them;
+ * undefined if nothing is.
  * @param role as SQL writes it
- * @throws {Error} if settings that cannot be changed in the session are wrong, with the statement to run
  */
-export function assertUsable(settings: SessionSettings, role: string): void {
+export function unsuitable(
+  settings: SessionSettings,
+  role: string,
+): { found: string; cure: string } | undefined {
   const other = ESSENTIAL.filter((name) => settings[name] !== WANTED[name])
-  if (other.length === 0) return
-  const found = other.map((name) => `${name} is '${settings[name]}'`).join(', ')
-  const cure = other.map((name) => `ALTER ROLE ${role} SET ${name} = '${WANTED[name]}'`).join('; ')
-  throw new Error(
-    `connections of the pooler have unsuitable settings: ${found}. Run \`${cure}\` and let the pooler reconnect`,
-  )
+  if (other.length === 0) return undefined
+  return {
+    found: other.map((name) => `${name} is '${settings[name]}'`).join(', '),
+    cure: other.map((name) => `ALTER ROLE ${role} SET ${name} = '${WANTED[name]}'`).join('; '),
+  }
 }
