@@ -307,6 +307,46 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
   })
 })
 
+describe('a change whose connection is cut off before it is committed', () => {
+  it('does not hide the next one of another server', async () => {
+    const onOutsideChange = vi.fn()
+    const url = await newDatabase()
+    const proxy = await startProxy(url)
+    const store = await openStoreForTest({ databaseUrl: proxy.url, onOutsideChange })
+    const second = await openStoreForTest({ databaseUrl: url })
+    await newSubject(second)
+    const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
+    const revoke = (by: Store) =>
+      by.db.transaction().execute((db) => updateServiceKey(db, String(key?.key_id), { revoked_ms: 1 }))
+    const polled = async () => {
+      onOutsideChange.mockClear()
+      await revoke(second)
+      await expect.poll(() => onOutsideChange.mock.calls.length).toBeGreaterThan(0)
+    }
+    // Now the store has seen the last change.
+    await polled()
+    await polled()
+    proxy.cutAt('COMMIT\0', 'before')
+    await expect(revoke(store)).rejects.toThrow(new Unavailable('storage_unavailable'))
+    expect(proxy.cuts()).toBe(1)
+    await polled()
+  })
+
+  it('nor do changes that were lost in a fail-over', async () => {
+    const onOutsideChange = vi.fn()
+    const url = await newDatabase()
+    await openStoreForTest({ databaseUrl: url, onOutsideChange })
+    const told = async (changes: string) => {
+      onOutsideChange.mockClear()
+      await runSql(url, `UPDATE cairn_store SET changes = ${changes}`)
+      await expect.poll(() => onOutsideChange.mock.calls.length).toBeGreaterThan(0)
+    }
+    await told('changes + 5')
+    await told('changes - 5')
+    await told('changes + 5')
+  })
+})
+
 describe('connections that are cut off while nothing runs', () => {
   it('are reopened without any error', async () => {
     const { store, proxy } = await storeBehindProxy()

@@ -164,19 +164,16 @@ class PoolConnection implements DatabaseConnection {
 
   async commit() {
     const isHeard = this.#effects.has('replicas')
-    let change: Change = { ofKeys: this.#effects.has('keys'), number: null }
+    const change: Change = { ofKeys: this.#effects.has('keys'), number: null }
     try {
       await this.#translated(async () => {
         const connection = this.#opened()
-        if (isHeard) {
-          const { rows } = await connection.run<{ changes: number }>(
-            'UPDATE cairn_store SET changes = changes + 1 RETURNING changes',
-          )
-          change = { ...change, number: rows[0]?.changes ?? null }
-        }
+        const numbered = isHeard ? (await connection.run<{ changes: number }>(NUMBERED)).rows : []
         const { command } = await connection.run('COMMIT')
         // PostgreSQL turns COMMIT into ROLLBACK if a statement has failed before.
         if (command === 'ROLLBACK') throw this.#failure ?? new Error('the transaction has failed before')
+        // Without an answer another transaction may get the same number.
+        change.number = numbered[0]?.changes ?? null
       })
     } finally {
       // Even if the connection was lost, because the transaction may be on disk all the same.
@@ -228,6 +225,8 @@ class PoolConnection implements DatabaseConnection {
     }
   }
 }
+
+const NUMBERED = 'UPDATE cairn_store SET changes = changes + 1 RETURNING changes'
 
 /** What may run outside a transaction, where a write would be committed at once. */
 const READS = /^\s*(select|with)\b(?!.*\b(insert into|update|delete from)\b)/is

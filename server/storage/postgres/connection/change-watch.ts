@@ -57,7 +57,9 @@ export class ChangeWatch {
       const [row] = await this.#options.pool.read<{ changes: number }>('SELECT changes FROM cairn_store', [])
       // A change of this process that was committed during the poll is in neither value or in both.
       if (row?.changes !== this.#seen && row?.changes !== before) this.#options.onChange()
-      this.#seen = Math.max(row?.changes ?? 0, this.#seen ?? 0)
+      // A fail-over may have lost some, whose numbers are given again.
+      const counted = this.#seen === before ? 0 : (this.#seen ?? 0)
+      this.#seen = Math.max(row?.changes ?? 0, counted)
       this.#seen_ms = began_ms
     } catch {
       // Reported once it has lasted long enough.
