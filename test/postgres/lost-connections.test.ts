@@ -32,6 +32,8 @@ import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 /** Found in the statement that stores events, and in the one for customers. */
 const EVENTS = 'INSERT INTO event_messages'
 const CUSTOMERS = 'INSERT INTO customers'
+/** Only the statement, because the isolation level contains the same word. */
+const COMMIT = 'COMMIT\0'
 
 async function storeBehindProxy(): Promise<{ store: Store; proxy: DatabaseProxy; url: string }> {
   const url = await newDatabase()
@@ -61,6 +63,28 @@ async function madeUnheard(
   const [made] = await customersCalled(url, name)
   return { outcome, customer_id: String(made?.customer_id) }
 }
+
+/** An erasure that is not committed yet. */
+async function erasureInProgress(store: Store, { workspace_id, customer_id }: Subject) {
+  const [erased, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const customer = { workspace_id, customer_id, may_return: false }
+  const done = store.db.transaction().execute(async (db) => {
+    await eraseCustomer(db, store.removals, customer, commandLine(Date.now()))
+    erased.resolve()
+    await mayCommit.promise
+  })
+  await erased.promise
+  return {
+    async commit() {
+      mayCommit.resolve()
+      await done
+    },
+  }
+}
+
+/** Finds what waits to create customers. */
+const WAITING_CUSTOMERS = `SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+  AND datname = current_database() AND query LIKE '%INTO customers %'`
 
 /** Another program's session, in a transaction that it keeps open. */
 async function session(url: string): Promise<Client> {
@@ -198,23 +222,28 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
   it('does not bring back a customer that is being erased at that moment', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
-    const { workspace_id } = subject
     const second = await openStoreForTest({ databaseUrl: url })
     const { outcome, customer_id } = await madeUnheard({ store, proxy, url }, subject, 'user-2')
-    const customer = { workspace_id, customer_id, may_return: false }
-    const [erased, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const erasure = second.db.transaction().execute(async (db) => {
-      await eraseCustomer(db, second.removals, customer, commandLine(Date.now()))
-      erased.resolve()
-      await mayCommit.promise
-    })
-    await erased.promise
+    const erasure = await erasureInProgress(second, { ...subject, customer_id })
     proxy.thaw()
-    const waiting = `SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-      AND datname = current_database() AND query LIKE '%INTO customers %'`
-    await vi.waitUntil(async () => (await runSql(url, waiting)).length > 0, withPatience)
-    mayCommit.resolve()
-    await erasure
+    await vi.waitUntil(async () => (await runSql(url, WAITING_CUSTOMERS)).length > 0, withPatience)
+    await erasure.commit()
+    expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
+    expect(await customersCalled(url, 'user-2')).toEqual([])
+  })
+
+  it('nor does an initialization that began before the customer was created elsewhere', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const second = await openStoreForTest({ databaseUrl: url })
+    const held = proxy.hold(CUSTOMERS)
+    const outcome = initialize(store, subject, 'user-2')
+    const letThrough = await held
+    const customer_id = idOf(await initialize(second, subject, 'user-2'))
+    const erasure = await erasureInProgress(second, { ...subject, customer_id })
+    letThrough()
+    await vi.waitUntil(async () => (await runSql(url, WAITING_CUSTOMERS)).length > 0, withPatience)
+    await erasure.commit()
     expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
     expect(await customersCalled(url, 'user-2')).toEqual([])
   })
@@ -296,8 +325,7 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     // After this nothing else is committed by this store.
     await followedCustomers(store, workspace_id)
     const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
-    // Only the statement, because the isolation level contains the same word.
-    proxy.cutAt('COMMIT\0', 'after')
+    proxy.cutAt(COMMIT, 'after')
     const revoking = store.db
       .transaction()
       .execute((db) => updateServiceKey(db, String(key?.key_id), { revoked_ms: 1 }))
@@ -326,7 +354,7 @@ describe('a change whose connection is cut off before it is committed', () => {
     // Now the store has seen the last change.
     await polled()
     await polled()
-    proxy.cutAt('COMMIT\0', 'before')
+    proxy.cutAt(COMMIT, 'before')
     await expect(revoke(store)).rejects.toThrow(new Unavailable('storage_unavailable'))
     expect(proxy.cuts()).toBe(1)
     await polled()

@@ -23,4 +23,5 @@ export const migrations: Migrations = {
   '0019-webhooks': () => import('./0019-webhooks.ts'),
   '0020-views': () => import('./0020-views.ts'),
   '0021-partition-drop': () => import('./0021-partition-drop.ts'),
+  '0022-erasure-check': () => import('./0022-erasure-check.ts'),
 }

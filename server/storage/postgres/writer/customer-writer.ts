@@ -9,6 +9,7 @@ import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
 import { uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { GroupUnavailable } from './group-unavailable.ts'
 import { writeCustomersInSteps } from './write-customers-in-steps.ts'
 
 export type Initialization = components['schemas']['CustomerInitialization'] & {
@@ -86,7 +87,8 @@ export class CustomerWriter {
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due, erasures)
       if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, ownIds, entering })
     }
-    throw new Error('customers were changed by other servers during every attempt')
+    // Erasures, or other servers, have changed customers during every attempt.
+    throw new GroupUnavailable('overloaded')
   }
 
   /** Returns the identifier for each customer in case it is created. */
@@ -188,7 +190,7 @@ export class CustomerWriter {
     const parameters = [workspace_id, now_ms, ...lists, arrival, erasures]
     try {
       return await untilKnown(this.#options.pool, async (connection, mayBeDone) => {
-        // What was created before may be erased at this moment: only a later statement sees that.
+        // What may have been created before is looked for between the statements.
         if (this.#options.isDistributed || mayBeDone) return await writeCustomersInSteps(connection, steps)
         return (await connection.run(WRITE, parameters)).rows.length
       })
@@ -340,7 +342,10 @@ const LOOK = `
   FROM unnest($5::text[]) WITH ORDINALITY AS digests (digest, place)
   WHERE EXISTS (SELECT 1 FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
 
-/** Creates no customer if any was erased since the plans were made: it may be the same one. */
+/**
+ * Creates no customer if any was erased since the plans were made: it may be the same one, for whose erasure this statement
+ * has waited.
+ */
 const WRITE = `
   WITH planned AS MATERIALIZED (
     SELECT planned.*, durable.set_config FROM json_to_recordset($3::json) AS planned (
@@ -351,8 +356,7 @@ const WRITE = `
     INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
       created_ms, updated_ms)
     SELECT $1, customer_id, customer_type, client_customer_id, customer_name, name_key, $2::bigint, $2::bigint
-    FROM planned WHERE change = 'made' AND (SELECT erasures FROM workspaces WHERE workspace_id = $1) = $7::bigint
-    ORDER BY customer_type, client_customer_id
+    FROM planned WHERE change = 'made' ORDER BY customer_type, client_customer_id
     ON CONFLICT DO NOTHING RETURNING customer_id
   ), renamed AS (
     UPDATE customers
@@ -389,4 +393,4 @@ const WRITE = `
       'customer_type', customer_type, 'enrolled_ms', $2::bigint, 'made', customer_id IN (SELECT customer_id FROM made)))
     FROM enrolled JOIN entering USING (journey_id, customer_id) HAVING count(*) > 0
   )
-  SELECT customer_id FROM done`
+  SELECT customer_id FROM done WHERE (SELECT count(*) = 0 OR assert_erasures($1, $7::bigint) FROM made)`

@@ -2,7 +2,6 @@ import { type EventContent, isSameContent } from '../../../domain/event-content.
 import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
 import { periodOf } from '../../activity/activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
-import { Unavailable } from '../../unavailable.ts'
 import { enqueueOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
 import { textArray } from '../connection/binary-arrays.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -11,6 +10,7 @@ import { untilKnown } from '../connection/until-known.ts'
 import { digitsOf, idOf, messageUuid, msOf, uuidOf, uuidText } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
+import { GroupUnavailable } from './group-unavailable.ts'
 import { insertInSteps } from './insert-in-steps.ts'
 import { columnsOf, columnsOfSeries, INSERT, INSERT_EVENTS, type Inserted } from './insert-statement.ts'
 import { References } from './references.ts'
@@ -53,9 +53,6 @@ type Known = EventContent & { id: string; received_ms: number }
 
 /** The stored event with the length of its variables instead of the variables. */
 type Head = StoredEvent & { message: string; variables_bytes: number | null }
-
-/** A group cannot be stored now; others can. */
-export class GroupUnavailable extends Unavailable {}
 
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {

@@ -5,7 +5,8 @@ import type { CommittedGroup } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { ConnectionLost, isNodeLost, isTimeout, seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
-import { type EventWriter, GroupUnavailable, type Sending } from './event-writer.ts'
+import type { EventWriter, Sending } from './event-writer.ts'
+import { GroupUnavailable } from './group-unavailable.ts'
 
 /** Rows per group: enough to share one commit, few enough to commit within some ten milliseconds. */
 const GROUP_ROWS = 1_000
