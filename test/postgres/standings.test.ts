@@ -283,6 +283,13 @@ describe('a replica that fails', () => {
   })
 })
 
+function newPool(databaseUrl: string): Pool {
+  const servers = new Servers(readAddress(databaseUrl))
+  const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 500 })
+  onTestFinished(() => pool.close())
+  return pool
+}
+
 /** A customer in a journey, and followers that process events only on request. */
 async function newFollowed() {
   const databaseUrl = await newDatabase()
@@ -314,10 +321,7 @@ async function newFollowed() {
       )
     },
     newFollower() {
-      const servers = new Servers(readAddress(databaseUrl))
-      const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 500 })
-      onTestFinished(() => pool.close())
-      const follower = new StandingsFollower(pool)
+      const follower = new StandingsFollower(newPool(databaseUrl))
       return async () => await follower.follow(workspace)
     },
   }
@@ -410,6 +414,60 @@ describe.skipIf(isDistributed)('a workspace whose events cannot be applied', () 
     await run('COMMIT')
     expect((await followed(store, held.workspace_id)).rows).toHaveLength(1)
     await expectExact(store, held, NAMES)
+  })
+})
+
+describe('edited steps of very many journeys', () => {
+  it('are adopted some at a time, those of each workspace by themselves', async () => {
+    const databaseUrl = await newDatabase()
+    const [held, other] = [await newPlace(databaseUrl, NAMES), await newPlace(databaseUrl, NAMES)]
+    await (await openStoreForTest({ databaseUrl })).close()
+    const follower = new StandingsFollower(newPool(databaseUrl))
+    // Those of the new workspaces.
+    for (const { workspace } of await follower.due()) await follower.adoptEdits(workspace)
+    const [many, few] = [held, other].map(({ workspace_id }) => uuidOf(workspace_id)) as [string, string]
+    const edit = async (workspace: string, count: number) => {
+      const ids = Array.from({ length: count }, randomUUID)
+      await runSql(
+        databaseUrl,
+        ...ids.map(
+          (
+            id,
+          ) => `INSERT INTO journeys (workspace_id, journey_id, name, description, status, steps, created_ms, updated_ms)
+            VALUES ('${typeId('wsp', workspace)}', '${typeId('jrn', digitsOf(id))}', '${id}', '', 'active',
+              '[{"event_id":"one","name":""}]', 0, ${Date.now()});
+            INSERT INTO standing_journeys (workspace_id, journey_id, generation, event_ids, version)
+            VALUES ('${workspace}', '${id}', 1, '["two"]', 0)`,
+        ),
+        'UPDATE cairn_store SET changes = changes + 1',
+      )
+    }
+    const building = async (workspace: string) =>
+      await runSql(
+        databaseUrl,
+        `SELECT FROM standing_journeys WHERE workspace_id = '${workspace}' AND building IS NOT NULL`,
+      )
+    await edit(many, 150)
+    await edit(few, 1)
+    const due = (await follower.due()).filter(({ isEdited }) => isEdited).map(({ workspace }) => workspace)
+    expect(due.sort()).toEqual([many, few].sort())
+
+    const values = `VALUES ('${many}'), ('${few}') ON CONFLICT DO NOTHING`
+    await runSql(databaseUrl, `INSERT INTO event_following (workspace_id) ${values}`)
+    const { run } = await connectTo(databaseUrl)
+    await run(`BEGIN; SELECT FROM event_following WHERE workspace_id = '${many}' FOR UPDATE`)
+    expect(await follower.adoptEdits(many)).toBe('busy')
+    expect(await follower.adoptEdits(few)).toBe('all')
+    expect(await building(few)).toHaveLength(1)
+    await run('COMMIT')
+    expect(await follower.adoptEdits(many)).toBe('more')
+    expect(await building(many)).toHaveLength(100)
+    expect(await follower.adoptEdits(many)).toBe('all')
+    expect(await building(many)).toHaveLength(150)
+
+    // Another change of the store finds no edit again.
+    await runSql(databaseUrl, 'UPDATE cairn_store SET changes = changes + 1')
+    expect((await follower.due()).filter(({ isEdited }) => isEdited)).toEqual([])
   })
 })
 

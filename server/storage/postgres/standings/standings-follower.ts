@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
+import { areSameSteps, type Key, type Standing } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, type JourneyChange, yieldsBeside } from '../../standings/follower.ts'
 import { type KnownChange, type KnownJourney, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
@@ -24,14 +24,21 @@ import { StandingTablesWriter } from './standing-tables.ts'
 /** Maximum time for recomputing pages before other work runs. */
 const REBUILD_MS = 50
 
-/** Edited steps are searched among journeys changed up to this long before the last change. */
-const CLOCKS_APART_MS = 600_000
+/**
+ * Edited steps are searched among journeys changed up to this long before the last change, because the clocks of servers
+ * differ. What is missed is adopted by the first report that reads it.
+ */
+const CLOCKS_APART_MS = 60_000
+
+/** Maximum journeys looked at, and maximum whose steps are compared at a time: a journey's take up to 64 KiB. */
+const EDITS = 10_000
+const EDITS_COMPARED = 100
 
 /** Size of a customer's identifier in a map. */
 const CUSTOMER_BYTES = 100
 
 /** The pending work of a workspace. */
-export type Due = { workspace: string; isArrived: boolean; isToRebuild: boolean }
+export type Due = { workspace: string; isArrived: boolean; isEdited: boolean; isToRebuild: boolean }
 
 /** The result of a slice. `busy`: another process has locked the workspace. */
 export type Followed = 'all' | 'more' | 'busy'
@@ -50,8 +57,11 @@ export class StandingsFollower {
   })
   /** The change number of `cairn_store` when journeys were last read. */
   #changes: number | undefined
-  /** When the last of them was changed. */
-  #updated_ms = Number.MIN_SAFE_INTEGER
+  /** When those were changed that have been looked at, by journey. */
+  #looked = new Map<string, number>()
+  #lastEdit_ms = Date.now()
+  /** Changed journeys whose steps are to be compared, by workspace. */
+  readonly #edits = new Map<string, Set<Key>>()
 
   constructor(pool: Pool) {
     this.#pool = pool
@@ -71,7 +81,7 @@ export class StandingsFollower {
         [],
       )
       return rows.map(({ workspace_id }) => {
-        return { workspace: uuidOf(workspace_id), isArrived: true, isToRebuild: false }
+        return { workspace: uuidOf(workspace_id), isArrived: true, isEdited: false, isToRebuild: false }
       })
     }
   }
@@ -82,15 +92,24 @@ export class StandingsFollower {
       [],
     )
     const due = new Map<string, Due>()
+    const dueOf = (workspace: string): Due => {
+      const found = due.get(workspace) ?? {
+        workspace,
+        isArrived: false,
+        isEdited: false,
+        isToRebuild: false,
+      }
+      due.set(workspace, found)
+      return found
+    }
     for (const { kind, workspace, changes } of rows) {
-      if (changes !== null) await this.#adoptEdits(changes)
+      if (changes !== null) await this.#noteEdits(changes)
       if (workspace === null) continue
-      const key = kind === 'enrolments' ? uuidOf(workspace) : digitsOf(workspace)
-      const found = due.get(key) ?? { workspace: key, isArrived: false, isToRebuild: false }
+      const found = dueOf(kind === 'enrolments' ? uuidOf(workspace) : digitsOf(workspace))
       if (kind === 'rebuild') found.isToRebuild = true
       else found.isArrived = true
-      due.set(key, found)
     }
+    for (const workspace of this.#edits.keys()) dueOf(workspace).isEdited = true
     return [...due.values()]
   }
 
@@ -177,45 +196,52 @@ export class StandingsFollower {
     })
   }
 
-  /**
-   * Changes that other processes must learn of are numbered, including edits of journeys. An edit that cannot be
-   * adopted now, because another process has locked the workspace, is searched again.
-   */
-  async #adoptEdits(changes: number) {
+  /** Adopts the steps of some changed journeys. What cannot be adopted now is tried again. */
+  async adoptEdits(workspace: string): Promise<Followed> {
+    const pending = this.#edits.get(workspace)
+    if (!pending) return 'all'
+    const some = [...pending].slice(0, EDITS_COMPARED)
+    const edited = await this.#edited(workspace, some)
+    if (edited.length > 0 && (await this.adopt(workspace, edited)) === 'busy') return 'busy'
+    for (const journey of some) pending.delete(journey)
+    if (pending.size > 0) return 'more'
+    this.#edits.delete(workspace)
+    return 'all'
+  }
+
+  /** Finds changed journeys. Changes that other processes must learn of are numbered, including those of journeys. */
+  async #noteEdits(changes: number) {
     if (changes === this.#changes) return
     const rows = await this.#pool.read<JourneyRow>(
-      'SELECT workspace_id, journey_id, steps, updated_ms FROM journeys WHERE updated_ms > $1 ORDER BY updated_ms',
-      [this.#updated_ms],
+      `SELECT workspace_id, journey_id, updated_ms FROM journeys WHERE updated_ms > $1
+      ORDER BY updated_ms DESC LIMIT ${EDITS}`,
+      [this.#lastEdit_ms - CLOCKS_APART_MS],
     )
-    const journeys = new Map<string, JourneyRow[]>()
-    for (const row of rows) {
-      const own = journeys.get(row.workspace_id)
-      if (own) own.push(row)
-      else journeys.set(row.workspace_id, [row])
-    }
-    let isBusy = false
-    for (const [workspace_id, own] of journeys) {
+    for (const { workspace_id, journey_id, updated_ms } of rows) {
+      // Not beyond now, for a clock that is ahead.
+      this.#lastEdit_ms = Math.max(this.#lastEdit_ms, Math.min(updated_ms, Date.now()))
+      if (this.#looked.get(journey_id) === updated_ms) continue
       const workspace = uuidOf(workspace_id)
-      const edited = await this.#edited(workspace, own)
-      if (edited.length > 0 && (await this.adopt(workspace, edited)) === 'busy') isBusy = true
+      const pending = this.#edits.get(workspace) ?? new Set()
+      if (pending.size < EDITS) this.#edits.set(workspace, pending.add(uuidOf(journey_id)))
     }
-    if (isBusy) return
-    const last = rows.at(-1)
-    if (last) this.#updated_ms = Math.max(this.#updated_ms, last.updated_ms - CLOCKS_APART_MS)
+    this.#looked = new Map(rows.map(({ journey_id, updated_ms }) => [journey_id, updated_ms]))
     this.#changes = changes
   }
 
   /** Returns the journeys whose standings belong to other steps. */
-  async #edited(workspace: string, journeys: readonly JourneyRow[]): Promise<Key[]> {
-    const steps = new Map(journeys.map(({ journey_id, steps }) => [uuidOf(journey_id), steps]))
-    const states = await this.#pool.read<{ journey_id: string; event_ids: string }>(
-      `SELECT journey_id, coalesce(building::json ->> 'event_ids', event_ids) AS event_ids FROM standing_journeys
-      WHERE workspace_id = $1 AND journey_id = ANY($2::uuid[])`,
-      [workspace, [...steps.keys()]],
-    )
-    return states.flatMap(({ journey_id, event_ids }) => {
-      const journey = digitsOf(journey_id)
-      return JSON.stringify(eventIdsOf(steps.get(journey) ?? '[]')) === event_ids ? [] : journey
+  async #edited(workspace: string, journeys: readonly Key[]): Promise<Key[]> {
+    return await this.#pool.use(async (connection) => {
+      const steps = await configuredSteps(connection, workspace, journeys)
+      const { rows } = await connection.run<{ journey_id: string; event_ids: string }>(
+        `SELECT journey_id, coalesce(building::json ->> 'event_ids', event_ids) AS event_ids FROM standing_journeys
+        WHERE workspace_id = $1 AND journey_id = ANY($2::uuid[])`,
+        [workspace, [...steps.keys()]],
+      )
+      return rows.flatMap(({ journey_id, event_ids }) => {
+        const journey = digitsOf(journey_id)
+        return JSON.stringify(steps.get(journey)) === event_ids ? [] : journey
+      })
     })
   }
 
@@ -286,7 +312,7 @@ function stateText({ generation, version }: JourneyState): string {
   return `${generation} ${version}`
 }
 
-type JourneyRow = { workspace_id: string; journey_id: string; steps: string; updated_ms: number }
+type JourneyRow = { workspace_id: string; journey_id: string; updated_ms: number }
 
 const LOCK = `SELECT ${ORDER_COLUMNS} FROM event_following WHERE workspace_id = $1 FOR UPDATE SKIP LOCKED`
 

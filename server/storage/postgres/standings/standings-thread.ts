@@ -111,8 +111,9 @@ async function followAll(): Promise<number> {
 }
 
 /** Does the pending work of a workspace: one slice. @returns after how long to continue */
-async function followOne({ workspace, isArrived, isToRebuild }: Due): Promise<number> {
+async function followOne({ workspace, isArrived, isEdited, isToRebuild }: Due): Promise<number> {
   let pause_ms = LOOK_MS
+  if (isEdited && (await follower.adoptEdits(workspace)) === 'more') pause_ms = 0
   if (isArrived && (await follower.follow(workspace)) === 'more') pause_ms = 0
   if (isToRebuild && (await follower.rebuild(workspace)) === 'more') {
     pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
