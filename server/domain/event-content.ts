@@ -5,7 +5,7 @@ import { parseJsonText } from './json-text.ts'
 type EventCreation = components['schemas']['EventCreation']
 
 /** Maximum bytes of one event as JSON in UTF-8 (contract: `event_too_large`). */
-const EVENT_BYTES = 64 * 1024
+export const EVENT_BYTES = 64 * 1024
 
 /** Upper bounds: all fields except the variables, and a UTF-16 code unit in UTF-8. */
 const OTHER_FIELDS_BYTES = 16 * 1024

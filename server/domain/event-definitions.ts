@@ -1,3 +1,4 @@
+import { EVENT_BYTES } from './event-content.ts'
 import { parseJsonText } from './json-text.ts'
 import { pointerTo } from './pointers.ts'
 
@@ -60,9 +61,13 @@ export function typesOf({ type }: DefinedValue): readonly DefinedType[] {
   return typeof type === 'string' ? [type] : type
 }
 
-/** Returns what is compared with a definition: variables that are sent as a string of JSON count as what it contains. */
+/**
+ * Returns what is compared with a definition: variables that are sent as a string of JSON count as what it contains. That of
+ * an event which is too large to be stored is not parsed.
+ */
 export function comparedValue(variables: object | string | null | undefined): unknown {
   if (typeof variables !== 'string') return variables ?? NO_VARIABLES
+  if (variables.length > EVENT_BYTES) return variables
   try {
     const parsed: unknown = parseJsonText(variables)
     return isOfType('object', parsed) ? parsed : variables

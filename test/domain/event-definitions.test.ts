@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { describe, expect, it } from 'vitest'
-import { type DefinedValue, definitionFaults } from '../../server/domain/event-definitions.ts'
+import { comparedValue, type DefinedValue, definitionFaults } from '../../server/domain/event-definitions.ts'
 
 /** A definition of objects nested to a level; 0 is the variables themselves. */
 function nested(levels: number): DefinedValue {
@@ -94,5 +94,20 @@ describe('the faults of a definition', () => {
     ],
   ])('include %s', (_, variables, pointer, detail) => {
     expect(definitionFaults(variables)).toEqual([{ pointer, detail }])
+  })
+})
+
+describe('what is compared with a definition', () => {
+  it('is what a string of JSON contains', () => {
+    expect(comparedValue('{"plan":"team"}')).toEqual({ plan: 'team' })
+    expect(comparedValue('[]')).toBe('[]')
+    expect(comparedValue('no JSON')).toBe('no JSON')
+  })
+
+  it('is the string itself if an event with it would be too large: it takes long to parse', () => {
+    const largest = `{"list":[${'[],'.repeat(21_000)}[]]}`
+    expect(comparedValue(largest)).toEqual({ list: Array.from({ length: 21_001 }, () => []) })
+    const larger = `{"list":[${'[],'.repeat(22_000)}[]]}`
+    expect(comparedValue(larger)).toBe(larger)
   })
 })
