@@ -210,3 +210,24 @@ describe.skipIf(isDistributed)('a workspace whose writes wait for too long', () 
     expect([await delayed, await queued]).toMatchObject([{ status: 'created' }, { status: 'created' }])
   })
 })
+
+describe('uses of keys that cannot be written', () => {
+  it('hold back no events', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const subject = await newSubject(store)
+    const session = new Client({ connectionString: databaseUrl })
+    await session.connect()
+    onTestFinished(() => session.end())
+    await session.query('BEGIN; LOCK TABLE service_keys IN SHARE MODE')
+    let settled = 0
+    const uses = Array.from({ length: 5 }, async () => {
+      await store.noteKeyUse('key').catch(() => {})
+      settled += 1
+    })
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    expect(settled).toBe(0)
+    await session.query('ROLLBACK')
+    await Promise.all(uses)
+  })
+})

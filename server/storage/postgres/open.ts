@@ -51,8 +51,8 @@ const POOLS = {
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000, prepares: true },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
-  /** One group, or one step of what has expired, after the other. */
-  refusals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
+  /** One group, or one step of what has expired, after the other; and when each key was used last. */
+  refusals: { most: 1, mostWaiting: 1_000, statement_ms: 10_000 },
   removals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   /** Polls for changes by others and for writability, independently of everything else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
@@ -88,7 +88,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       throw error
     },
   )
-  const advice = await connectionAdvice(pools.lookUps, CONNECTIONS)
+  // A role may not be allowed to read the limits.
+  const advice = await connectionAdvice(pools.lookUps, CONNECTIONS).catch(() => undefined)
   if (advice !== undefined) onAdvice(advice)
   const partitions = setInterval(() => {
     // A failure is retried in an hour; until then there is the default partition, and an empty one may stay.
@@ -175,7 +176,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       else scheduler.assertAvailable(workspaceId)
     },
     async noteKeyUse(key_id) {
-      await outward(runOn(pools.ingestion, KEY_USED, [now(), key_id]))
+      // Not beside ingestion, which would wait for it.
+      await outward(runOn(pools.refusals, KEY_USED, [now(), key_id]))
     },
     async assertWritable() {
       scheduler.assertAvailable()

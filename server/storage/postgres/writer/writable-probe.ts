@@ -34,7 +34,7 @@ export class WritableProbe {
       try {
         await connection.run(FILL, [firstUuidOf(this.#now())])
       } finally {
-        await connection.run('ROLLBACK')
+        await connection.run('ROLLBACK').catch(() => connection.close())
       }
     })
   }
