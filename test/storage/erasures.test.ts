@@ -11,7 +11,15 @@ import { initialize as initializeIn } from '../fixtures/customer.ts'
 import { engine, isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
-import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from '../fixtures/store.ts'
+import {
+  connectTo,
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStore,
+  openStoreForTest,
+} from '../fixtures/store.ts'
 import { completed, erase } from './erase.ts'
 import { copyOf } from './older-store.ts'
 
@@ -56,11 +64,17 @@ it('records erasures from elsewhere when it starts', async () => {
   const subject = await newSubject(first)
   await erase(first, subject)
   await first.close()
+  const { workspace_id, customer_id } = subject
+  // More than one statement reads.
+  const { run } = await connectTo(first.databaseUrl)
+  await run(`INSERT INTO erasures (workspace_id, customer_id, erased_ms, number)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
+    SELECT '${workspace_id}', 'cus_' || n, 0, n + 1 FROM numbers`)
   const erasuresFile = join(temporaryFolder(), 'erased')
   await openStoreForTest({ databaseUrl: first.databaseUrl, erasuresFile })
-  const [line = ''] = readFileSync(erasuresFile, 'utf8').split('\n').filter(Boolean)
-  const { workspace_id, customer_id } = subject
-  expect(JSON.parse(line)).toMatchObject({ workspace_id, customer_id })
+  const lines = readFileSync(erasuresFile, 'utf8').split('\n').filter(Boolean)
+  const noted = new Set(lines.map((line) => JSON.parse(line).customer_id))
+  expect([lines.length, noted.size, noted.has(customer_id)]).toEqual([10_001, 10_001, true])
 })
 
 it('records every erasure before it is answered, and once', async () => {

@@ -13,6 +13,9 @@ type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
 /** Maximum per transaction: the transactions of all servers run one after the other, and none should wait long. */
 const ERASED_AT_ONCE = 100
 
+/** Maximum read by one statement, whose time is limited. */
+const READ_AT_ONCE = 5_000
+
 /**
  * The erasures of a store, one JSON line each, in a file outside of it. The file is append-only, and no backup replaces
  * it. An erased customer is in it as in the store, by an opaque identifier and a keyed digest. Several processes may
@@ -45,8 +48,15 @@ export class ErasureJournal {
     removals: Pick<RemovalStore, 'removeCustomer'>,
     now_ms: number,
   ): Promise<void> {
-    const stored = await db.selectFrom('erasures').selectAll().execute()
-    const names = new Set(stored.map(nameOf))
+    const names = new Set<string>()
+    let last: NotedErasure | undefined
+    do {
+      const stored = await erasuresAfter(db, last)
+      for (const erasure of stored) names.add(nameOf(erasure))
+      // Those of a store that was copied, or of a process that was killed before it wrote them.
+      await this.note(stored)
+      last = stored.at(-1)
+    } while (last)
     const missing = [...this.#noted].flatMap(([name, noted]) => (names.has(name) ? [] : noted))
     for (let from = 0; from < missing.length; from += ERASED_AT_ONCE) {
       await db.transaction().execute(async (db) => {
@@ -55,8 +65,6 @@ export class ErasureJournal {
         }
       })
     }
-    // Those of a store that was copied, or of a process that was killed before it wrote them.
-    await this.note(stored)
   }
 
   /** Records a removal that is an erasure: on disk before any of its data is removed. */
@@ -107,6 +115,22 @@ export class ErasureJournal {
     this.#isFolderSynced = true
     for (const [name, erasure] of missing) this.#noted.set(name, erasure)
   }
+}
+
+async function erasuresAfter(db: Database, last: CustomerName | undefined): Promise<NotedErasure[]> {
+  let query = db
+    .selectFrom('erasures')
+    .selectAll()
+    .orderBy('workspace_id')
+    .orderBy('customer_id')
+    .limit(READ_AT_ONCE)
+  if (last) {
+    const { workspace_id, customer_id } = last
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('workspace_id', 'customer_id'), '>', tuple(workspace_id, customer_id)),
+    )
+  }
+  return await query.execute()
 }
 
 /** Skips incomplete lines. */
