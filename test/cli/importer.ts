@@ -138,12 +138,12 @@ type Fault = 413 | 429 | 503 | 'dropped' | 'unanswered' | 'lost' | undefined
 /** Forwards requests, except for the faults that `faultOf` returns, counted from 1. */
 export async function startFaultyProxy(
   target: string,
-  faultOf: (count: number, request: IncomingMessage) => Fault,
+  faultOf: (count: number, request: IncomingMessage) => Fault | Promise<Fault>,
 ): Promise<string> {
   let count = 0
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     count += 1
-    const fault = faultOf(count, incoming)
+    const fault = await faultOf(count, incoming)
     if (fault === 'unanswered') return incoming.resume()
     if (fault === 'dropped') return incoming.destroy()
     if (typeof fault === 'number') return incoming.resume().on('end', () => outgoing.writeHead(fault).end())
