@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Argument, type Command, Option } from 'commander'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
@@ -121,6 +121,8 @@ export function defineExport(command: Command, config: () => Config, io: Command
 
 function filter(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(text) ?? []
+  if (Object.hasOwn(before, name))
+    throw new InvalidArgumentError(`${name} is given twice; export each value by itself.`)
   return { ...before, [name]: value }
 }
 
@@ -190,7 +192,11 @@ async function exportList(run: Run, list: List, path: string) {
   if (options.since !== undefined) await assertOwn(run, options.since, 'Use a key of its workspace.')
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
   if (file.reached.lines > 0) {
-    await assertOwn(run, `${path}.part`, `Use a key of its workspace, or remove ${path}.part to start again.`)
+    await assertOwn(
+      run,
+      `${path}.part`,
+      `Use a key of its workspace, or remove ${path}.part and ${path}.part.json to start again.`,
+    )
   }
   const began_ms = performance.now()
   const before = file.reached.lines

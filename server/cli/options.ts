@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { isGivenName } from '../domain/names.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
 
 /** A name that the contract accepts. */
 export function name(text: string): string {
@@ -53,8 +54,15 @@ export function lines(text: string): number {
 
 /** Checks the base URL of an API, for example `https://cairn.example.com/v1`. */
 export function baseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
-  }
-  return text
+  if (httpUrl(text)) return text
+  // Commander would repeat it.
+  if (URL.canParse(text) && new URL(text).password)
+    throw new CommandFailure('the base URL cannot contain a password', ExitCode.usage)
+  throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
+}
+
+/** Parses a URL without a password, which logs and other users of the machine would see. */
+export function httpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : undefined
 }

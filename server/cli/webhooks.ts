@@ -6,7 +6,7 @@ import { eventMessage } from '../domain/webhook-messages.ts'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/signature.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { baseUrl } from './options.ts'
+import { baseUrl, httpUrl } from './options.ts'
 import { dataOf } from './replies.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
@@ -39,7 +39,11 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
   webhooks
     .command('listen')
     .description('send new events to a receiver on this machine, signed as a webhook')
-    .requiredOption('--forward <url>', 'URL of the receiver, for example http://localhost:4000/hook', httpUrl)
+    .requiredOption(
+      '--forward <url>',
+      'URL of the receiver, for example http://localhost:4000/hook',
+      receiverUrl,
+    )
     .option(
       '--from <instant>',
       'send events since then, for example 2026-11-20T08:00:00Z (default: now)',
@@ -131,9 +135,9 @@ function secretOf({ env }: CommandIo): string {
   )
 }
 
-function httpUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url
+function receiverUrl(text: string): URL {
+  const url = httpUrl(text)
+  if (url) return url
   throw new InvalidArgumentError('Use the form http://localhost:4000/hook.')
 }
 

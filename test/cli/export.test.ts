@@ -140,6 +140,11 @@ describe('cairn export', () => {
       { customer_id: own.event.customer_id },
       { end: 1, filter: { customer_type: 'contact' } },
     ])
+    const twice = ['--filter', 'customer_type=contact', '--filter', 'customer_type=account']
+    expect(await own.export('customers', 'd.ndjson', ...twice)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('customer_type is given twice'),
+    })
     const wrong = await own.export('customers', 'd.ndjson', '--filter', 'event_id=a')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('client_customer_id') })
 

@@ -4,11 +4,13 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -63,9 +65,14 @@ export class ExportFile {
       const advice = 'Choose another file; with --since it starts where that one ends.'
       throw new CommandFailure(`${path} already exists. ${advice}`, ExitCode.conflict)
     }
-    this.#reached = this.#noted() ?? { lines: 0, bytes: 0, cursor: undefined }
-    this.#descriptor =
-      this.#reached.bytes > 0 ? openPrivateFile(this.#part, constants.O_RDWR) : createPrivateFile(this.#part)
+    const noted = this.#noted()
+    this.#reached = noted ?? { lines: 0, bytes: 0, cursor: undefined }
+    if (noted) this.#descriptor = openPrivateFile(this.#part, constants.O_RDWR)
+    else {
+      // Of a part that somebody has removed.
+      rmSync(this.#notePath, { force: true })
+      this.#descriptor = createPrivateFile(this.#part)
+    }
     // What was written after the last saved position will be fetched again.
     ftruncateSync(this.#descriptor, this.#reached.bytes)
   }
@@ -113,8 +120,18 @@ export class ExportFile {
     this.#noted_ms = performance.now()
   }
 
-  /** Adds the last line and gives the file its final name. */
+  /**
+   * Adds the last line and gives the file its final name.
+   * @throws {CommandFailure} if another command has begun the same file since
+   */
   finish(end: End): void {
+    const { ino } = fstatSync(this.#descriptor)
+    if (statSync(this.#part, { throwIfNoEntry: false })?.ino !== ino) {
+      throw new CommandFailure(
+        `another export into ${this.#path} has begun. Run one at a time.`,
+        ExitCode.conflict,
+      )
+    }
     this.add(Buffer.from(`${JSON.stringify(end)}\n`))
     // Discarded lines may follow.
     ftruncateSync(this.#descriptor, this.#reached.bytes + this.#added_bytes)
@@ -140,6 +157,8 @@ export class ExportFile {
     const { what, reached }: { what: string; reached: ExportPosition } = JSON.parse(
       readFileSync(this.#notePath, 'utf8'),
     )
+    // Shorter: the note is of another part.
+    if (statSync(this.#part).size < reached.bytes) return undefined
     if (what === this.#what) return reached
     const advice = `Choose another file, or remove ${this.#part} and ${this.#notePath}.`
     throw new CommandFailure(
