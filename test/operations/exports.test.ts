@@ -274,16 +274,21 @@ describe('exportCustomers', () => {
     expect(parts).toEqual([...items.map(({ customer_id }) => customer_id), later])
   })
 
-  it('is in the audit log with its filter', async () => {
+  it('is in the audit log with its filter, but without names of customers', async () => {
     const { workspace, client } = await newSender()
-    await exported(client.exportCustomers({ query: { customer_type: 'contact' } }))
+    const query = {
+      customer_type: 'contact',
+      search: 'Ada Lovelace',
+      client_customer_id: 'user-8412',
+    } as const
+    await exported(client.exportCustomers({ query }))
     const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
     const log = await cairn.fetch('/audit-log?area=exports', { headers: admin })
     const [entry]: Schemas['AuditEntry'][] = (await log.json()).data
     expect(entry).toMatchObject({
       action: 'customers_exported',
       actor: { kind: 'service_key' },
-      after: { filter: { customer_type: 'contact' } },
+      after: { filter: { customer_type: 'contact', search: true, client_customer_id: true } },
     })
   })
 })
