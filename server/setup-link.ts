@@ -44,11 +44,20 @@ export function browserUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host
 
 /** Returns a network address of this machine; the loopback address if it is on no network. */
 function reachableAddress(host: '0.0.0.0' | '::'): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found)
+  const addresses = Object.values(ownInterfaces()).flatMap((found = []) => found)
   // Link-local addresses need an interface name beside them, or lead nowhere.
   const reachable = addresses.filter(
     ({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/.test(address),
   )
   const first = (family: string) => reachable.find((address) => address.family === family)?.address
   return first('IPv4') ?? (host === '::' ? (first('IPv6') ?? '::1') : '127.0.0.1')
+}
+
+/** None if the process may not ask, as under a systemd unit without AF_NETLINK. */
+function ownInterfaces(): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces()
+  } catch {
+    return {}
+  }
 }
