@@ -4492,8 +4492,8 @@ export interface components {
             disabled_reason: "by_hand" | "failing" | "gone" | null;
             /**
              * Format: int32
-             * @description How many messages wait to be sent, or to be sent again, up to 1,000. Beyond that it waits with reading what
-             *     has happened.
+             * @description How many messages wait to be sent, or to be sent again, up to 1,000. While 1,000 wait that were never sent, or
+             *     10,000 in all, it waits with reading what has happened.
              */
             pending_deliveries: number;
             /**

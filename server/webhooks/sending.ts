@@ -7,8 +7,8 @@ import {
   type AttemptOutcome,
   dueDeliveries,
   makeRetriesDue,
+  nextDelivery,
   recordAttempts,
-  retriedDelivery,
   type StoredDelivery,
 } from '../storage/tables/webhook-deliveries.ts'
 import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
@@ -76,10 +76,16 @@ export async function sendDue(webhook: StoredWebhook, options: SendingOptions): 
   return batch.isHealthy && due.length === BATCH
 }
 
-/** One delivery that shows whether a receiver works again. */
-async function probeOf(webhook: StoredWebhook, { storage, now }: SendingOptions): Promise<StoredDelivery[]> {
-  const retried = await retriedDelivery(storage.db, webhook)
-  return retried ? [retried] : await dueDeliveries(storage.db, webhook, now(), 1)
+/**
+ * One delivery that shows whether a receiver works again: in turns one that has failed and one that was never sent, because
+ * the fault may be that of the messages.
+ */
+async function probeOf(webhook: StoredWebhook, { storage }: SendingOptions): Promise<StoredDelivery[]> {
+  const isRetried = webhook.failures % 2 === 0
+  const probe =
+    (await nextDelivery(storage.db, webhook, { isRetried })) ??
+    (await nextDelivery(storage.db, webhook, { isRetried: !isRetried }))
+  return probe ? [probe] : []
 }
 
 /** Some deliveries of a webhook, and how its receiver does meanwhile. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countPending, deleteDeliveries, MOST_PENDING } from '../storage/tables/webhook-deliveries.ts'
+import { deleteDeliveries, isFull } from '../storage/tables/webhook-deliveries.ts'
 import {
   allWebhooks,
   findWebhook,
@@ -210,7 +210,7 @@ export class WebhookWork {
   async #tell(webhook: StoredWebhook): Promise<boolean> {
     const { storage, now } = this.#options
     const { webhook_id, workspace_id, types, updated_ms } = webhook
-    if ((await countPending(storage.db, webhook)) >= MOST_PENDING) return false
+    if (await isFull(storage.db, webhook)) return false
     const reading = { caller: 'webhooks', workspaceId: workspace_id, signal: this.#closing.signal }
     const options: FanOutOptions = { storage, now, owner: this.#ownerOf(), reading }
     let isMore = false

@@ -7,6 +7,7 @@ import type { Storage } from '../../server/storage/storage.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+import { connectTo } from '../fixtures/store.ts'
 
 /** Customers registered at the same time: on a busy machine more would wait too long. */
 const AT_ONCE = 100
@@ -96,4 +97,18 @@ it('sends what is due even if it cannot read what has happened since', async () 
   await expect.poll(() => cairn.log).toContainEqual(expect.objectContaining(failed))
   events.oldestEvents = oldestEvents
   await receiver.has(3)
+})
+
+describe('very many messages that a receiver has rejected', () => {
+  it('do not hold back those that were never sent', async () => {
+    const { webhook_id } = await createWebhook(['customer.created'])
+    const { run } = await connectTo(cairn.databaseUrl)
+    await run(`INSERT INTO webhook_deliveries
+      (workspace_id, webhook_id, delivery_id, type, subject, message, created_ms, status, attempts, next_ms)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
+      SELECT '${workspace.workspace_id}', '${webhook_id}', 'msg_' || n, 'customer.created', 'none', '{}', 0, 'pending', 1,
+        ${Date.now() + 3_600_000} FROM numbers`)
+    const customer_id = await initialize(workspace, 'user-1')
+    await expect.poll(() => receiver.received.map(({ data }) => data.customer_id)).toEqual([customer_id])
+  })
 })

@@ -125,6 +125,29 @@ describe('a message that is not accepted', () => {
   })
 })
 
+describe('a receiver that rejects many messages in a row', () => {
+  beforeEach(() => {
+    receiver.answer = (res, { data }) => res.writeHead(data.custom_variables ? 500 : 204).end()
+  })
+
+  it('gets the others all the same', async () => {
+    const bad = { ...event, custom_variables: { bad: true } }
+    await workspace.client.createEvents({ body: { events: Array.from({ length: 10 }, () => bad) } })
+    await expect.poll(async () => (await webhook()).next_attempt_at).not.toBe(null)
+    const { data: good } = await workspace.client.createEvent({ body: event })
+    await expect
+      .poll(async () => (await deliveries()).map(({ subject_id }) => subject_id))
+      .toContain(good?.id)
+    // The next attempts are one of a rejected message, and one of the other.
+    for (const _ of [1, 2]) {
+      await expect.poll(isWaiting).toBe(true)
+      passed_ms += HOUR_MS
+    }
+    const status = async () => (await deliveries()).find(({ subject_id }) => subject_id === good?.id)?.status
+    await expect.poll(status).toBe('succeeded')
+  })
+})
+
 describe('a receiver that is down', () => {
   it('gets everything after a day, each message once', async () => {
     receiver.answer = (res) => res.destroy()

@@ -16,8 +16,11 @@ export type StoredDelivery = Omit<Selectable<WebhookDeliveries>, 'status' | 'wor
 
 type WebhookKey = { workspace_id: string; webhook_id: string }
 
-/** How many deliveries of a webhook wait to be sent; beyond it nothing more is read for the webhook. */
+/** How many deliveries of a webhook wait to be sent for the first time; beyond it nothing more is read for the webhook. */
 export const MOST_PENDING = 1_000
+
+/** Likewise with those that wait to be sent again: a receiver may reject some for days while it accepts all others. */
+const MOST_WAITING = 10_000
 
 /**
  * Creates deliveries; those that exist are left as they are, or are due again.
@@ -69,10 +72,14 @@ export async function dueDeliveries(
   return rows.map(storedOf)
 }
 
-/** The delivery of a webhook whose next attempt is the first; undefined if none has failed. */
-export async function retriedDelivery(
+/**
+ * The delivery of a webhook whose next attempt is the first, of those that have failed or those that were never sent;
+ * undefined if there is none.
+ */
+export async function nextDelivery(
   db: Kysely<DB>,
   { workspace_id, webhook_id }: WebhookKey,
+  { isRetried }: { isRetried: boolean },
 ): Promise<StoredDelivery | undefined> {
   const row = await db
     .selectFrom('webhook_deliveries')
@@ -80,7 +87,7 @@ export async function retriedDelivery(
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .where('next_ms', 'is not', null)
-    .where('attempts', '>', 0)
+    .where('attempts', isRetried ? '>' : '=', 0)
     .orderBy('next_ms')
     .limit(1)
     .executeTakeFirst()
@@ -104,6 +111,25 @@ export async function countPending(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** Whether so many deliveries of a webhook wait that nothing more is read for it. */
+export async function isFull(db: Kysely<DB>, { workspace_id, webhook_id }: WebhookKey): Promise<boolean> {
+  const waiting = db
+    .selectFrom('webhook_deliveries')
+    .select('attempts')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', 'is not', null)
+    .limit(MOST_WAITING)
+  const { count, untried } = await db
+    .selectFrom(waiting.as('waiting'))
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.countAll<number>().filterWhere('attempts', '=', 0).as('untried'),
+    ])
+    .executeTakeFirstOrThrow()
+  return Number(count) >= MOST_WAITING || Number(untried) >= MOST_PENDING
 }
 
 /** A delivery about an erased customer is not shown, even before it is removed; only that the customer was erased is. */
