@@ -42,8 +42,9 @@ const LEAST_PAUSE_MS = 100
 /** How long requests in flight have when the server stops. */
 const CLOSING_MS = 1_000
 
-/** Webhooks that are worked on at the same time. */
-const AT_ONCE = 16
+/** Webhooks that are worked on at the same time, in all and of one workspace: their receivers may be slow. */
+const AT_ONCE = 64
+const AT_ONCE_OF_WORKSPACE = 16
 
 /** How long a webhook is worked on before others have their turn. */
 const TURN_MS = 5_000
@@ -68,6 +69,8 @@ export class WebhookWork {
   readonly #closing = new AbortController()
   /** Webhooks that wait or are worked on. */
   readonly #queue: LeasedWebhook[] = []
+  /** How many webhooks are worked on, by workspace. */
+  readonly #turns = new Map<string, number>()
   readonly #busy = new Set<string>()
   readonly #workers = new Set<Promise<void>>()
   readonly #spareTime = new SpareTime()
@@ -153,12 +156,28 @@ export class WebhookWork {
 
   /** Works on the webhooks of the queue, in the order in which they came. */
   async #workOff() {
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      const { webhook_id } = next
+    for (let next = this.#next(); next; next = this.#next()) {
+      const { workspace_id, webhook_id } = next
+      this.#turns.set(workspace_id, this.#turnsOf(workspace_id) + 1)
       if (!this.#closing.signal.aborted)
         await this.#turn(next).catch((error) => this.#report(error, webhook_id))
+      const left = this.#turnsOf(workspace_id) - 1
+      if (left > 0) this.#turns.set(workspace_id, left)
+      else this.#turns.delete(workspace_id)
       this.#busy.delete(webhook_id)
     }
+  }
+
+  /** Takes the first webhook from the queue whose workspace may have another turn. */
+  #next(): LeasedWebhook | undefined {
+    const index = this.#queue.findIndex(
+      ({ workspace_id }) => this.#turnsOf(workspace_id) < AT_ONCE_OF_WORKSPACE,
+    )
+    return index < 0 ? undefined : this.#queue.splice(index, 1)[0]
+  }
+
+  #turnsOf(workspaceId: string): number {
+    return this.#turns.get(workspaceId) ?? 0
   }
 
   #isOfAnother({ lease_owner, lease_until_ms }: LeasedWebhook): boolean {

@@ -112,3 +112,24 @@ describe('very many messages that a receiver has rejected', () => {
     await expect.poll(() => receiver.received.map(({ data }) => data.customer_id)).toEqual([customer_id])
   })
 })
+
+describe('slow receivers of a workspace', () => {
+  it('delay no messages of another', async () => {
+    const quick = await cairn.workspace()
+    let ended = 0
+    receiver.answer = (res) => {
+      res.once('close', () => {
+        ended += 1
+      })
+    }
+    for (let count = 1; count <= 20; count += 1) await createWebhook(['customer.created'])
+    const other = await startReceiver()
+    await quick.client.createWebhook({ body: { url: other.url, types: ['customer.created'] } })
+    await initialize(workspace, 'user-1')
+    // Each is given up after 15 s.
+    await receiver.has(16)
+    await initialize(quick, 'user-1')
+    await other.has(1)
+    expect(ended).toBe(0)
+  })
+})
