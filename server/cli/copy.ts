@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
-import { sqlitePath } from '../storage/sqlite/store-files.ts'
+import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
+import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
@@ -25,13 +26,13 @@ unfinished copy. At the end the copy is read back and compared, table by table.
 /** Interval of progress messages. */
 const PROGRESS_MS = 1_000
 
-export function defineCopy(command: Command, _config: () => Config, io: CommandIo): void {
+export function defineCopy(command: Command, config: () => Config, io: CommandIo): void {
   command
     .requiredOption('--from <url>', 'URL of the store to copy, in the form of DATABASE_URL')
     .requiredOption('--to <url>', 'URL of the target, in the same form')
     .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
-    .action((options: CopyOptions) => copy(io, options))
+    .action((options: CopyOptions) => copy(io, config(), options))
 }
 
 /** Checks a URL as the configuration does. */
@@ -44,7 +45,13 @@ function assertUrl(option: string, url: string) {
   }
 }
 
-async function copy(io: CommandIo, { from, to, json = false }: CopyOptions) {
+/** The erasures that were recorded beside a store. */
+function erasedFrom(url: string, erasuresFile: string | undefined) {
+  const path = erasuresFile ?? (isFile(url) ? sqlitePath(url) + ERASURES : undefined)
+  return path === undefined ? [] : new ErasureJournal(path).noted
+}
+
+async function copy(io: CommandIo, { erasuresFile }: Config, { from, to, json = false }: CopyOptions) {
   assertUrl('--from', from)
   assertUrl('--to', to)
   if (from === to) throw new CommandFailure('--from and --to are the same store', ExitCode.usage)
@@ -56,7 +63,10 @@ async function copy(io: CommandIo, { from, to, json = false }: CopyOptions) {
     opened.push(source)
     const target = await openTransferableStore(to)
     opened.push(target)
-    const counts = await transfer(source, target, json ? () => {} : reporter(io.stderr))
+    const counts = await transfer(source, target, {
+      erased: erasedFrom(from, erasuresFile),
+      report: json ? () => {} : reporter(io.stderr),
+    })
     io.stdout.write(json ? `${JSON.stringify(counts)}\n` : report(counts))
   } catch (error) {
     throw failureOf(error)

@@ -18,7 +18,7 @@ async function copied(
   const stores = { source: await openTransferableStore(from), target: await openTransferableStore(to) }
   try {
     const { source, target } = { ...stores, ...change(stores) }
-    return await transfer(source, target, () => {})
+    return await transfer(source, target, { report: () => {} })
   } finally {
     for (const store of Object.values(stores)) await store.close()
   }

@@ -42,6 +42,11 @@ export class ErasureJournal {
     this.#noted = new Map(linesOf(path).map((erasure) => [nameOf(erasure), erasure]))
   }
 
+  /** The erasures that were recorded. */
+  get noted(): Iterable<NotedErasure> {
+    return this.#noted.values()
+  }
+
   /** Erases again the customers that an older store still has, and adds to the journal what it lacks. */
   async reconcile(
     db: Database,

@@ -29,9 +29,12 @@ export class CopyDiffers extends Error {}
 /** The target store is not empty. */
 export class TargetNotEmpty extends Error {}
 
+type Customer = { workspace_id: string; customer_id: string }
+
 /**
  * Copies a whole store, row by row, and verifies the copy at the end. After an interruption it resumes.
- * @param report reports progress, after some thousand rows
+ * @param options.erased the customers whose erasures were recorded beside the source
+ * @param options.report reports progress, after some thousand rows
  * @returns rows by table
  * @throws {TargetNotEmpty} if the target contains anything but a part of the same copy
  * @throws {CopyDiffers} if source and copy differ at the end
@@ -39,8 +42,13 @@ export class TargetNotEmpty extends Error {}
 export async function transfer(
   source: TransferableStore,
   target: TransferableStore,
-  report: (progress: CopyStep) => void,
+  { erased = [], report }: { erased?: Iterable<Customer>; report: (progress: CopyStep) => void },
 ): Promise<Record<TableName, number>> {
+  if (await lacksErasures(source, erased)) {
+    throw new Error(
+      'The store was restored and has customers that were erased. Let a server start on it first.',
+    )
+  }
   const progress = await begun(source, target)
   const counts = await counted(source)
   for (const table of TABLES.slice(TABLES.indexOf(progress.table))) {
@@ -57,6 +65,22 @@ export async function transfer(
   if ((await identityOf(source)) !== progress.source) throw new CopyDiffers('the store was changed meanwhile')
   await target.finish()
   return counts
+}
+
+/** Whether some erasures are not in a store, which is then older: a server that starts on it repeats them. */
+async function lacksErasures(source: TransferableStore, erased: Iterable<Customer>): Promise<boolean> {
+  const workspaces = new Set<unknown>()
+  for await (const { rows } of pagesOf(source, 'workspaces', undefined)) {
+    for (const { workspace_id, removed_ms } of rows) if (removed_ms === null) workspaces.add(workspace_id)
+  }
+  const stored = new Set<string>()
+  for await (const { rows } of pagesOf(source, 'erasures', undefined)) {
+    for (const { workspace_id, customer_id } of rows) stored.add(`${workspace_id} ${customer_id}`)
+  }
+  for (const { workspace_id, customer_id } of erased) {
+    if (workspaces.has(workspace_id) && !stored.has(`${workspace_id} ${customer_id}`)) return true
+  }
+  return false
 }
 
 async function begun(source: TransferableStore, target: TransferableStore): Promise<Progress> {

@@ -383,3 +383,30 @@ describe('cairn restore', () => {
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 })
+
+describe('a store that was restored', () => {
+  it('is copied only once a server has repeated the erasures that the backup lacks', async () => {
+    const cairn = await startCairn()
+    const workspace = await cairn.workspace()
+    const customer_id = await initialize(workspace, 'user-1')
+    const file = join(temporaryFolder(), 'backup.db')
+    expect(await command(cairn, 'backup', file)).toMatchObject({ code: 0 })
+    await workspace.client.eraseCustomer({ path: { customer_id } })
+    await cairn.stop()
+    expect(await command(cairn, 'restore', file)).toMatchObject({ code: 0 })
+    const to = `sqlite:${join(temporaryFolder(), 'copy.db')}`
+    const copy = () => spawnCairn(['copy', '--from', cairn.databaseUrl, '--to', to]).ended
+    expect(await copy()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('customers that were erased'),
+    })
+
+    const { databaseUrl } = cairn
+    const again = await startCairn({ databaseUrl })
+    const { client } = again
+    const erasures = async () => (await client(workspace.secret_key).listErasures()).data?.data
+    await expect.poll(erasures).toMatchObject([{ customer_id, completed_at: expect.any(String) }])
+    await again.stop()
+    expect(await copy()).toMatchObject({ code: 0 })
+  })
+})
