@@ -14,6 +14,10 @@ process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(141)
 })
+// Nobody reads the progress; what is in flight goes on.
+process.stderr.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error
+})
 // Imported dynamically, because an old Node does not have it.
 const { enableCompileCache } = await import('node:module')
 const { fileURLToPath } = await import('node:url')

@@ -111,7 +111,9 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
     patience_ms: options.giveUpAfter,
     signal: stop.signal,
   })
-  const refused = new RefusedFile(options.refused ?? `${file === '-' ? 'import' : file}.refused.ndjson`, {
+  // A pipe has no folder to write to.
+  const name = isWorkspace || (file !== '-' && stats?.isFile()) ? file : 'import'
+  const refused = new RefusedFile(options.refused ?? `${name}.refused.ndjson`, {
     isNamed: options.refused !== undefined,
     input: stats,
   })

@@ -102,6 +102,12 @@ describe('an output pipe that its reader has closed', () => {
     command.process.stdout?.destroy()
     expect(await command.ended).toMatchObject({ code: 141, stderr: '' })
   })
+
+  it('is no failure if it is that of standard error', async () => {
+    const command = startCommand(process.execPath, [cairnFile, 'nothing'])
+    command.process.stderr?.destroy()
+    expect(await command.ended).toMatchObject({ code: 2, stdout: '' })
+  })
 })
 
 describe('an old Node', () => {

@@ -277,6 +277,20 @@ describe('cairn import', () => {
     },
   )
 
+  it('writes what is refused of a pipe beside no pipe', async ({ cairn }) => {
+    const { folder, secret_key, journey_id } = await newImport(cairn)
+    const file = join(folder, 'events.ndjson')
+    writeFileSync(file, '{"event_id":1}\n')
+    const args = ['--base-url', `${cairn.url}/v1`, '--journey', journey_id]
+    const script = ['-c', 'exec "$@" <(cat "$0")', file]
+    const command = startCommand('bash', [...script, process.execPath, cairnFile, 'import', ...args], {
+      environment: { CAIRN_SERVICE_KEY: secret_key },
+      folder,
+    })
+    expect((await command.ended).stderr).toContain('Refused lines were written to import.refused.ndjson')
+    expect(readFileSync(join(folder, 'import.refused.ndjson'), 'utf8')).toContain('"line_number":1')
+  })
+
   it('ends on SIGTERM, also while its standard input is idle', async ({ cairn }) => {
     const { client, folder, secret_key, journey_id } = await newImport(cairn)
     const pipe = join(folder, 'pipe')
