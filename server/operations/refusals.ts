@@ -20,7 +20,7 @@ export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, que
   return { status: 200, body: pageBody({ rows: rows.map(refusalOf), next }) }
 }
 
-/** Not recorded in the audit log, because it contains nothing that customers sent, only what was refused and why. */
+/** Not recorded in the audit log, because it contains no values that customers sent, only which fields were refused and why. */
 export const getRefusalSummary: Operation<'getRefusalSummary'> = async ({ workspaceId, query }, context) => {
   const { periods = 24, ...filter } = query
   const { storage, reading } = context
