@@ -236,7 +236,7 @@ export interface paths {
          *     that is rejected again creates no new refusal and is not counted again.
          *
          *     You can repeat a call safely: what is already stored is a duplicate. Every call except a dry run is recorded in
-         *     the audit log.
+         *     the audit log with its filters; of a `customer_id` that Cairn did not assign only that there was one.
          */
         post: operations["replayRefusals"];
         delete?: never;

@@ -18,7 +18,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   const { storage, reading } = context
   const isGoingOn = cursor !== undefined
   const bound = await settledNow(context, () => storage.events.eventsBound(workspaceId, reading))
-  await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
+  await noteReader(context, workspaceId, { action: 'events_exported', filter }, { isGoingOn })
   const end = new EndField()
   const parts = exportLines({
     list: 'events',
@@ -47,21 +47,12 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   }
 }
 
-/** A filter for the audit log, where an erasure does not look for names: that one was used is told, not which. */
-function withoutNames(filter: object): object {
-  const names = ['search', 'client_customer_id']
-  return Object.fromEntries(
-    Object.entries(filter).map(([name, value]) => [name, names.includes(name) ? true : value]),
-  )
-}
-
 export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading } = context
   const isGoingOn = cursor !== undefined
   const arrived = await settledNow(context, () => storage.arrivedCustomers(reading))
-  const noted = { filter: withoutNames(filter) }
-  await noteReader(context, workspaceId, { action: 'customers_exported', after: noted }, { isGoingOn })
+  await noteReader(context, workspaceId, { action: 'customers_exported', filter }, { isGoingOn })
   const end = new EndField()
   const parts = exportLines({
     list: 'customers',

@@ -1,10 +1,14 @@
 import type { Context } from '../contract.ts'
+import { isCustomerId } from '../domain/identifiers.ts'
 import { type AuditedChange, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import { workspaceName } from '../storage/tables/workspaces.ts'
 import { authorOf } from './author.ts'
 
 /** The action to record. */
 type Noted = Pick<AuditedChange, 'action' | 'after'>
+
+/** A kind of read, and the filter of an export. */
+type Read = Pick<AuditedChange, 'action'> & { filter?: object }
 
 /** Interval after which a continued read is recorded again (contract: "Exports", and `refusals_read`). */
 const NOTED_MS = 3_600_000
@@ -16,15 +20,16 @@ const NOTED_MS = 3_600_000
 export async function noteReader(
   context: Context,
   workspaceId: string,
-  noted: Noted,
+  { action, filter }: Read,
   { isGoingOn }: { isGoingOn: boolean },
 ): Promise<void> {
   const { now, notedReaders } = context
   // With what it exports: an export of something else does not continue it.
-  const name = `${noted.action} ${workspaceId} ${authorOf(context).actor.id} ${JSON.stringify(noted.after)}`
+  const name = `${action} ${workspaceId} ${authorOf(context).actor.id} ${JSON.stringify(filter)}`
   const noted_ms = notedReaders.get(name)
   if (isGoingOn && noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
-  await noteInWorkspace(context, workspaceId, noted)
+  const after = filter && { filter: auditedFilter(filter) }
+  await noteInWorkspace(context, workspaceId, { action, ...(after && { after }) })
   notedReaders.set(name, now())
 }
 
@@ -35,4 +40,18 @@ export async function noteInWorkspace(context: Context, workspaceId: string, not
     const subject = { kind: 'workspace', id: workspaceId, name } as const
     await insertAuditEntry(db, workspaceId, authorOf(context), { ...noted, subject })
   })
+}
+
+/**
+ * Returns a filter for the audit log. Of what may identify a customer it says only that it was used, because an erasure
+ * cannot find that text. Senders may use anything as a `customer_id`.
+ */
+export function auditedFilter(filter: object): Record<string, unknown> {
+  const identifies = ([name, value]: [string, unknown]) =>
+    name === 'search' ||
+    name === 'client_customer_id' ||
+    (name === 'customer_id' && !isCustomerId(String(value)))
+  return Object.fromEntries(
+    Object.entries(filter).map((entry) => [entry[0], identifies(entry) ? true : entry[1]]),
+  )
 }

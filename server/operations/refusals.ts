@@ -6,7 +6,7 @@ import { Problem } from '../problems.ts'
 import type { RefusalGroup, UnsavedRefusals } from '../storage/refusals/refusal-summary.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import type { RefusalFilter } from '../storage/refusals/refusals.ts'
-import { noteInWorkspace, noteReader } from './noted-readers.ts'
+import { auditedFilter, noteInWorkspace, noteReader } from './noted-readers.ts'
 import { type Replayed, replayed } from './refusal-replay.ts'
 
 type Refusal = components['schemas']['Refusal']
@@ -76,7 +76,7 @@ export const replayRefusals: Operation<'replayRefusals'> = async ({ workspaceId,
         )
       : { rows: await oneOf(context, workspaceId, { refusal_id, ...filter }), next: null }
   if (!isDry && rows.length > 0) {
-    await noteInWorkspace(context, workspaceId, { action: 'refusals_replayed', after: body })
+    await noteInWorkspace(context, workspaceId, { action: 'refusals_replayed', after: auditedFilter(body) })
   }
   const outcomes = await replayed(workspaceId, rows, { isDry, context })
   const results = outcomes.map((outcome, index) => ({

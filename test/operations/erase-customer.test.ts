@@ -286,6 +286,29 @@ describe('a customer who was erased', () => {
     ])
     expect(JSON.stringify(log)).not.toContain(names.customer_name)
   })
+
+  it('is not in the audit log of exports that looked for it', async () => {
+    const workspace = await cairn.workspace()
+    const { client } = workspace
+    const { names, customer_id, path } = await newCustomer(workspace)
+    const { client_customer_id, customer_name } = names
+    await client.exportCustomers({ query: { search: customer_name, customer_type: 'contact' } })
+    await client.exportCustomers({ query: { client_customer_id } })
+    await client.exportEvents({ query: { customer_id, event_id: 'signed_up' } })
+    await client.exportEvents({ query: { customer_id: client_customer_id } })
+    await client.replayRefusals({ body: { customer_id: client_customer_id } })
+    await erased(workspace, path)
+    const owner = await signUp(cairn, workspace, 'owner')
+    const { data } = await owner.client().listAuditLog({ query: { area: 'exports' } })
+    expect(data?.data.map(({ after }) => after)).toEqual([
+      { filter: { customer_id: true } },
+      { filter: { customer_id, event_id: 'signed_up' } },
+      { filter: { client_customer_id: true } },
+      { filter: { search: true, customer_type: 'contact' } },
+    ])
+    const stored = await storedText(cairn.databaseUrl)
+    expect([client_customer_id, customer_name].filter((text) => stored.includes(text))).toEqual([])
+  })
 })
 
 describe('listErasures', () => {
