@@ -42,9 +42,12 @@ export function browserUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-/** Returns a network address of this machine; the loopback address if it is on no network. */
-function reachableAddress(host: '0.0.0.0' | '::'): string {
-  const addresses = Object.values(ownInterfaces()).flatMap((found = []) => found)
+/**
+ * Returns a network address of this machine; the loopback address if it is on no network or may not know.
+ * @param interfaces for tests
+ */
+export function reachableAddress(host: '0.0.0.0' | '::', interfaces = networkInterfaces): string {
+  const addresses = Object.values(ownInterfaces(interfaces)).flatMap((found = []) => found)
   // Link-local addresses need an interface name beside them, or lead nowhere.
   const reachable = addresses.filter(
     ({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/.test(address),
@@ -53,10 +56,10 @@ function reachableAddress(host: '0.0.0.0' | '::'): string {
   return first('IPv4') ?? (host === '::' ? (first('IPv6') ?? '::1') : '127.0.0.1')
 }
 
-/** None if the process may not ask, as under a systemd unit without AF_NETLINK. */
-function ownInterfaces(): ReturnType<typeof networkInterfaces> {
+/** Returns none if the process may not ask, as under a systemd unit without AF_NETLINK. */
+function ownInterfaces(interfaces: typeof networkInterfaces): ReturnType<typeof networkInterfaces> {
   try {
-    return networkInterfaces()
+    return interfaces()
   } catch {
     return {}
   }

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { reachableAddress } from '../../server/setup-link.ts'
 import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
 import { startChildServer } from '../fixtures/child-server.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
@@ -114,6 +115,17 @@ describe('cairn setup-link', () => {
       expect(new URL(everywhere.setupLink ?? '').origin).toBe(origin)
     },
   )
+
+  it.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '::1'],
+  ] as const)('points to this machine if HOST is %s and no interface may be listed', (host, own) => {
+    const forbidden = () => {
+      // What Node throws where AF_NETLINK is forbidden, as by deploy/systemd/cairn.service.
+      throw new Error('A system error occurred: uv_interface_addresses returned Unknown system error 97')
+    }
+    expect(reachableAddress(host, forbidden)).toBe(own)
+  })
 
   it('is recorded in the audit log of the workspace', async () => {
     const cairn = await startCairnForTest()
