@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
 import { startCommand } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
@@ -22,10 +22,35 @@ type Proxy = {
   plainPort: number
   /** The certificate that browsers have to trust. */
   ca(): string
+  /** What it has printed to standard error. */
+  stderr(): string
 }
 
 describe.skipIf(!hasPrograms('nginx', 'openssl'))('the sample for nginx', () => {
   passesOnWhatMatters(startNginx)
+
+  it('leaves an export with Cairn until its reader takes it, and writes none of it to a file', async () => {
+    const { cairn, proxy } = await behind(startNginx)
+    const { workspace, event } = await customerInJourney(cairn)
+    const events = Array.from({ length: 50 }, () => ({ ...event, custom_variables: 'x'.repeat(60_000) }))
+    for (let sent = 0; sent < 300; sent += events.length)
+      await workspace.client.createEvents({ body: { events } })
+    const { ca, port } = proxy
+    const target = { host: '127.0.0.1', servername: 'localhost', port, ca: ca(), agent: false }
+    const headers = { host: `localhost:${port}`, 'x-service-key': workspace.secret_key }
+    const sent = request({ ...target, path: '/v1/events/export', headers })
+    onTestFinished(() => void sent.destroy())
+    sent.end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    let bytes = 0
+    for await (const chunk of answer) {
+      bytes += chunk.length
+      // nginx has one process: it has meanwhile read from Cairn what it wants to.
+      if (bytes < 2_000_000) await ask(proxy, 'GET /healthz')
+    }
+    expect(bytes).toBeGreaterThan(300 * 60_000)
+    expect(proxy.stderr()).not.toContain('temporary file')
+  })
 })
 
 describe.skipIf(!hasPrograms('caddy'))('the sample for Caddy', () => {
@@ -133,7 +158,7 @@ ${sample}
   chmodSync(folder, 0o755)
   const nginx = startCommand(pathOf('nginx') ?? '', ['-e', 'stderr', '-c', file])
   const ca = () => readFileSync(certificate, 'utf8')
-  return await listening({ port, plainPort, ca }, nginx)
+  return await listening({ port, plainPort, ca, stderr: nginx.stderr }, nginx)
 }
 
 async function startCaddy(upstream: URL): Promise<Proxy> {
@@ -162,7 +187,7 @@ ${readFileSync('deploy/caddy/Caddyfile', 'utf8')}`,
     },
   })
   const ca = () => readFileSync(join(folder, 'data/caddy/pki/authorities/local/root.crt'), 'utf8')
-  return await listening({ port, plainPort, ca }, caddy)
+  return await listening({ port, plainPort, ca, stderr: caddy.stderr }, caddy)
 }
 
 /** Waits until the proxy answers. */
