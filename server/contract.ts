@@ -61,8 +61,8 @@ export type Context = {
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   sharedViews: Pick<SharedViews, 'isKnown' | 'note' | 'recent' | 'keep'>
   webhooks: Pick<Webhooks, 'newSecret' | 'eventMessage' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'>
-  /** Of the caller's key. The code that stores what was sent counts it here. */
-  tally: Tally
+  /** Returns the tally of a key. The code that stores what the key has sent counts it here. */
+  tallyOf(key_id: string): Tally
   /**
    * Refunds the rate limit for events rejected because of what they refer to: they must not use up a rate that others
    * share.

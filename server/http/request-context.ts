@@ -4,7 +4,6 @@ import { browserName } from '../domain/browsers.ts'
 import { newId } from '../domain/identifiers.ts'
 import { journeyContract } from '../domain/journey-contract.ts'
 import type { ServedMetrics } from '../metrics/served-metrics.ts'
-import { Tally } from '../metrics/tally.ts'
 import type { Reading } from '../storage/database.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { ClientDisconnected, ownerOf } from './answers/answer.ts'
@@ -98,9 +97,8 @@ export class RequestContext implements Context {
     return newId
   }
 
-  get tally() {
-    const { caller } = this.#served
-    return caller.kind === 'key' ? this.#options.metrics.tallies.of(caller.key.key_id) : new Tally()
+  get tallyOf(): Context['tallyOf'] {
+    return (key_id) => this.#options.metrics.tallies.of(key_id)
   }
 
   get checkBody(): Context['checkBody'] {

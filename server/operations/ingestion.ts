@@ -13,7 +13,7 @@ type Violation = components['schemas']['Violation']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body, query },
-  { storage, tally, refundRate, caller },
+  { storage, tallyOf, refundRate, caller },
 ) => {
   const discretion = discretionOf(caller)
   const outcome = query.dry_run
@@ -23,20 +23,20 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
     refundRate(1)
     throw new Problem(outcome.code)
   }
-  if (!query.dry_run) tally.customer(outcome)
+  if (!query.dry_run) tallyOf(keyIdOf(caller)).customer(outcome)
   const { customer_id } = outcome
   const created = outcome.created && !discretion
   return { status: created ? 201 : 200, body: { customer_id, created, ...markOf(query) } }
 }
 
 export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body, query }, context) => {
-  const { storage, tally, refundRate, caller } = context
+  const { storage, tallyOf, refundRate, caller } = context
   const [checked] = await checkedEvents(workspaceId, [body], context)
   const events = [newEvent(body, checked?.breaks)]
   const isDiscreet = discretionOf(caller) !== undefined
   const [outcome] = query.dry_run
     ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
-    : await tally.events(1, () =>
+    : await tallyOf(keyIdOf(caller)).events(1, () =>
         storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
       )
   if (!outcome) throw new Error('the store returned no outcome')
@@ -62,14 +62,14 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body,
 }
 
 export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body, query }, context) => {
-  const { storage, tally, refundRate, keepRefusal, caller } = context
+  const { storage, tallyOf, refundRate, keepRefusal, caller } = context
   const { events } = body
   const checked = await checkedEvents(workspaceId, events, context)
   const rows = events.map((event, index) => newBatchEvent(event, checked[index]?.breaks))
   const isDiscreet = discretionOf(caller) !== undefined
   const outcomes = query.dry_run
     ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
-    : await tally.events(rows.length, () =>
+    : await tallyOf(keyIdOf(caller)).events(rows.length, () =>
         storage.events.insertEvents(workspaceId, rows, keyIdOf(caller), isDiscreet),
       )
   const count = { created: 0, duplicate: 0, rejected: 0 }
@@ -108,7 +108,7 @@ function countViolations(
 ) {
   const rejected = outcome.status === 'rejected'
   if (outcome.status === 'duplicate' || (rejected && outcome.code !== checked.breaks)) return
-  violationTally.count(workspaceId, { checked, key_id: keyIdOf(caller) ?? '', rejected })
+  violationTally.count(workspaceId, { checked, key_id: keyIdOf(caller), rejected })
 }
 
 /** Returns the faults of a rejected event that are listed: those for which it was rejected. */
@@ -170,8 +170,9 @@ const DISCREET_CODES: ReadonlySet<EventRejection> = new Set([
   'message_id_conflict',
 ])
 
-function keyIdOf(caller: Caller): string | undefined {
-  return caller.kind === 'key' ? caller.key.key_id : undefined
+function keyIdOf(caller: Caller): string {
+  if (caller.kind !== 'key') throw new Error('ingestion is for keys only')
+  return caller.key.key_id
 }
 
 function detailOf(code: EventRejection, customerId: string): string {

@@ -15,7 +15,7 @@ type EventCreation = components['schemas']['EventCreation']
 export type Replayed = Pick<components['schemas']['RefusalReplayResult'], 'outcome' | 'id' | 'code'>
 
 /** What to replay, parsed and validated; or why that is not possible. */
-type Attempt = { customer: Customer } | { events: ReplayedEvent[] } | { settled: Replayed }
+type Attempt = { customer: Customer; key_id: string } | { events: ReplayedEvent[] } | { settled: Replayed }
 
 /** As it was sent and as it is stored, with the key that sent it. */
 type ReplayedEvent = { sent: EventCreation; event: NewEvent; key_id: string }
@@ -41,7 +41,7 @@ export async function replayed(
   const settled = await Promise.all(
     attempts.map((attempt) => {
       if ('settled' in attempt) return attempt.settled
-      return 'customer' in attempt ? initialized(workspaceId, attempt.customer, options) : undefined
+      return 'customer' in attempt ? initialized(workspaceId, attempt, options) : undefined
     }),
   )
   const events = attempts.flatMap((attempt) => ('events' in attempt ? attempt.events : []))
@@ -59,12 +59,12 @@ export async function replayed(
 }
 
 async function attemptOf(row: RefusalRow, { checkBody }: Context): Promise<Attempt> {
-  const { operation, item, refusal_id } = row
+  const { operation, item, refusal_id, key_id } = row
   if (isPartial(row.sent, row.sent_bytes)) return { settled: { outcome: 'incomplete', id: null, code: null } }
   const sent = Buffer.from(row.sent)
   try {
     if (operation === 'initializeCustomer') {
-      return { customer: await checkBody('initializeCustomer', parseJson(sent)) }
+      return { customer: await checkBody('initializeCustomer', parseJson(sent)), key_id }
     }
     if (operation === 'createEvent' || item !== null) {
       const event = await checkBody('createEvent', parseJson(sent))
@@ -99,10 +99,10 @@ function replayedEvent(
 /** A known customer keeps its name, which is newer than the refused one; what is stored then is its enrolment. */
 async function initialized(
   workspaceId: string,
-  customer: Customer,
+  { customer, key_id }: { customer: Customer; key_id: string },
   { isDry, context }: Options,
 ): Promise<Replayed> {
-  const { storage, tally } = context
+  const { storage, tallyOf } = context
   const known = await storage.db
     .selectFrom('customers')
     .select('customer_name')
@@ -115,7 +115,7 @@ async function initialized(
     ? await storage.events.checkCustomer(workspaceId, named)
     : await storage.events.initializeCustomer(workspaceId, named)
   if (outcome.status === 'refused') return refusedAs(outcome.code)
-  if (!isDry) tally.customer(outcome)
+  if (!isDry) tallyOf(key_id).customer(outcome)
   return { outcome: outcome.enrolled ? 'replayed' : 'duplicate', id: outcome.customer_id, code: null }
 }
 
@@ -126,7 +126,7 @@ async function stored(
   { isDry, context }: Options,
 ): Promise<EventOutcome[]> {
   if (replayed.length === 0) return []
-  const { storage, tally, eventChecks, caller } = context
+  const { storage, tallyOf, eventChecks, caller } = context
   const checked = await eventChecks.check(
     workspaceId,
     definitionChangesOf(caller),
@@ -146,7 +146,7 @@ async function stored(
     .filter(({ index }) => isNew(outcomes[index]))
   for (const [key_id, ofKey] of Map.groupBy(due, ({ key_id }) => key_id)) {
     const events = ofKey.map(({ event }) => event)
-    const made = await tally.events(events.length, () =>
+    const made = await tallyOf(key_id).events(events.length, () =>
       storage.events.insertEvents(workspaceId, events, key_id),
     )
     for (const [at, outcome] of made.entries()) {

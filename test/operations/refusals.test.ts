@@ -392,7 +392,7 @@ describe('replayRefusals', () => {
       journey_id,
     } as const
     await client.initializeCustomer({ body: bob })
-    return { client, event, bob, restore: () => client.restoreJourney({ path }) }
+    return { client, workspace, event, bob, restore: () => client.restoreJourney({ path }) }
   }
 
   it('stores what was refused once its cause is fixed, exactly once', async () => {
@@ -430,6 +430,25 @@ describe('replayRefusals', () => {
     expect(kept?.replay).toEqual({ at: '2026-11-20T12:01:00.000Z', outcome: 'duplicate', id, code: null })
     expect((await client.listRefusals()).data?.data).toHaveLength(3)
     now_ms = NOW
+  })
+
+  it('counts what it stores in the metrics of the key that sent it, also if a person replays it', async () => {
+    const { client, workspace, restore } = await archived()
+    const owner = await signUp(cairn, workspace, 'owner')
+    await restore()
+    const [first] = (await client.listRefusals()).data?.data ?? []
+    const counts = async () => {
+      const samples = await scrape(cairn)
+      const of = (name: string, more = {}) => sumOf(samples, name, { key_id: first?.key_id ?? '', ...more })
+      return [
+        of('cairn_events_received_total'),
+        of('cairn_events_total', { outcome: 'created' }),
+        of('cairn_customers_initialized_total', { outcome: 'created' }),
+      ]
+    }
+    const [received = 0, created = 0, customers = 0] = await counts()
+    expect((await owner.client().replayRefusals({ body: {} })).data?.replayed).toBe(3)
+    expect(await counts()).toEqual([received + 2, created + 2, customers + 1])
   })
 
   it('shows the outcome with dry_run, and changes nothing', async () => {
