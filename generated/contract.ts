@@ -3535,7 +3535,8 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /**
              * @description The field of the first fault: its JSON Pointer (for an event of a batch, within the event), or `?` and the
-             *     name of a parameter; truncated if it is longer. Null if the fault concerns no field.
+             *     name of a parameter; truncated if it is longer. The name of an unknown field that may be a value, such as
+             *     an email, is left out: the field is then the object that it is in. Null if the fault concerns no field.
              */
             field: string | null;
             key_id: components["schemas"]["KeyId"];

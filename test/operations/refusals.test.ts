@@ -303,6 +303,37 @@ describe('getRefusalSummary', () => {
     expect((await client.getRefusalSummary({ query: nothing })).data).toMatchObject({ count: 0, groups: [] })
     now_ms = NOW
   })
+
+  it('reveals no name of a field that may be a value, wherever it was sent', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, secret_key } = workspace
+    const email = 'ada@example.com'
+    const phone = '0049-151-2345678'
+    const item = {
+      type: 'object',
+      properties: { price: { type: 'number' } },
+      additionalProperties: false,
+    } as const
+    const variables = { type: 'object', properties: { items: { type: 'array', items: item } } } as const
+    const definition = { event_id: event.event_id, mode: 'enforce', variables } as const
+    const owner = await signUp(cairn, workspace, 'owner')
+    expect((await owner.client().defineEvent({ body: definition })).response.status).toBe(201)
+    const send = (path: string, body: unknown) => post(path, secret_key, JSON.stringify(body))
+    await send('/events/create', { ...event, [email]: 1 })
+    await send('/events/batch', { events: [event, { ...event, [phone]: 1 }] })
+    await send(`/events/create?${email}=1`, event)
+    await send('/events/create', { ...event, custom_variables: { items: [{ [email]: 1 }] } })
+    await send('/events/create', { ...event, custom_variables: { items: [{ price: '1' }] } })
+    await expect.poll(async () => (await client.listRefusals()).data?.data.length).toBe(5)
+    const { data } = await client.getRefusalSummary()
+    expect(data?.groups.map(({ field, count }) => [field, count])).toEqual([
+      [null, 2],
+      ['/custom_variables/items/0', 1],
+      ['/custom_variables/items/0/price', 1],
+      ['?', 1],
+    ])
+    expect(JSON.stringify(data)).not.toMatch(/ada|0049/)
+  })
 })
 
 describe('listRefusals', () => {

@@ -81,11 +81,19 @@ export function RefusalList({
 /** The contract's maximum length of a group's field. */
 const fieldLimit = 255
 
-/** As the server groups them: by the first error, without its index in a batch, truncated. '' if it is about no field. */
+/** What the names of fields look like at the start of a pointer, and indexes of lists. */
+const names = /^(?:\/(?!(?:[^/\d]*\d){5})(?:[A-Za-z_$][\w$.-]{0,39}|\d+)(?=\/|$))*/
+
+/**
+ * As the server groups them: by the first error, without its index in a batch or unknown names that may be values,
+ * truncated. '' if it is about no field.
+ */
 function fieldOf({ operation, errors: [fault] }: Schemas['Refusal']): string {
-  const { pointer = '', parameter } = fault ?? {}
-  const own = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
-  const field = parameter === undefined ? own : `?${parameter}`
+  const { pointer = '', parameter, code = 'unexpected' } = fault ?? {}
+  const namesOf = (place: string) => names.exec(place)?.[0] ?? ''
+  if (parameter !== undefined) return `?${namesOf(`/${parameter}`).slice(1)}`
+  const place = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
+  const field = code === 'unexpected' ? namesOf(place) : place
   // Without a NUL, and without half a character or half an escape at the end.
   return field.slice(0, fieldLimit).replaceAll('\0', '\ufffd').toWellFormed().replace(/~$/, '')
 }

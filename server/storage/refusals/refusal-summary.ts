@@ -59,13 +59,23 @@ export type RefusalSummary = {
 }
 
 /**
+ * The names at the start of a pointer that look like those of fields; an email, a phone number or a sentence does not.
+ * As `countedPlace` decides it, and indexes of lists.
+ */
+const NAMES = /^(?:\/(?!(?:[^/\d]*\d){5})(?:[A-Za-z_$][\w$.-]{0,39}|\d+)(?=\/|$))*/
+
+/**
  * Returns the field that a refusal is about, by its first fault: its JSON Pointer, without the position in a batch, so
  * that an event has the same alone and in a batch; or `?` and the name of a parameter. '' if it is about no field.
+ * Senders choose the names of unknown fields, so one that may be a value gives the field of the object that it is in.
  */
 export function fieldOf(operation: string, [fault]: readonly Fault[]): string {
-  const { pointer, parameter } = fault ?? {}
-  const place = operation === 'createEvents' ? /^\/events\/\d+(?=\/)/ : /^$/
-  const field = parameter === undefined ? (pointer ?? '').replace(place, '') : `?${parameter}`
+  const { pointer = '', parameter, code = 'unexpected' } = fault ?? {}
+  const namesOf = (place: string) => NAMES.exec(place)?.[0] ?? ''
+  if (parameter !== undefined) return `?${namesOf(`/${parameter}`).slice(1)}`
+  const place = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
+  // A violation of another kind is at a name of the definition.
+  const field = code === 'unexpected' ? namesOf(place) : place
   // No engine stores a NUL; truncated without half a character or half an escape at the end.
   return field.slice(0, FIELD_LENGTH).replaceAll('\0', '\ufffd').toWellFormed().replace(/~$/, '')
 }
