@@ -1,11 +1,12 @@
-// engines: none (opens no store)
+// engines: sqlite (the samples of deploy/ are about what stands around the server)
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { temporaryFolder } from '../fixtures/cairn.ts'
+import { newStore, temporaryFolder } from '../fixtures/cairn.ts'
+import { startCommand } from '../fixtures/command.ts'
 import { hasPrograms, pathOf } from '../fixtures/programs.ts'
 
 const unit = readFileSync('deploy/systemd/cairn.service', 'utf8')
@@ -35,5 +36,25 @@ describe.skipIf(!hasPrograms('systemd-analyze'))('the unit for systemd', () => {
 
   it('has an exposure below 2 of 10, where a service without hardening has 9.6', () => {
     analyze('security', '--offline=true', '--threshold=19', 'deploy/systemd/cairn.service')
+  })
+})
+
+describe('the commands beside the unit', () => {
+  it('have the settings of the service', async () => {
+    const guide = readFileSync('deploy/README.md', 'utf8')
+    const block = /```sh\n(as_cairn\(\).*?)```/s.exec(guide)?.[1] ?? ''
+    const file = join(temporaryFolder(), 'environment')
+    const settings = /<<END\n(.*?)END\n/s.exec(guide)?.[1] ?? ''
+    writeFileSync(file, `${settings}DATABASE_URL='${await newStore()}'\n`)
+    // There is no user of the service here.
+    const commands = block
+      .replace('runuser -u cairn --', '')
+      .replaceAll('/etc/cairn/environment', file)
+      .replaceAll('/opt/cairn/', `${process.cwd()}/`)
+    const { stdout, stderr } = await startCommand('sh', ['-c', commands]).ended
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^https:\/\/cairn\.example\.com\/admin\/setup#/),
+      '',
+    ])
   })
 })
