@@ -83,6 +83,7 @@ export class StatementAnalyst {
   /** @returns undefined for a statement that is not about tables of the store */
   async analyse(statement: string): Promise<Analysis | undefined> {
     if (!this.#tables || !/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/i.test(statement)) return undefined
+    if (OF_CITUS.test(statement)) return undefined
     this.#trees = []
     try {
       await this.#client.query(`PREPARE analysed AS ${statement}`)
@@ -103,6 +104,9 @@ export class StatementAnalyst {
     await this.#client.end()
   }
 }
+
+/** Asks the nodes by a function of Citus, which this database does not have. */
+const OF_CITUS = /\brun_command_on_workers\(/
 
 const UNDEFINED_TABLE = '42P01'
 
