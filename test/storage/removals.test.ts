@@ -163,6 +163,34 @@ describe('a customer who is removed from a store', () => {
     expect(journeys.rows).toEqual([])
   })
 
+  it('is passed by the list of a customer’s journeys while it goes on', async () => {
+    const first = await newSubject(store)
+    const { workspace_id, customer_id } = first
+    const journeys = [first]
+    for (let count = 2; count <= 4; count += 1) journeys.push(await inAnotherJourney(store, first))
+    const reading = readingIn(workspace_id)
+    const page = async (after?: { ms: number; id: string }, limit = 2) =>
+      await store.standings.customerJourneys(
+        workspace_id,
+        customer_id,
+        { limit, ...(after && { after }) },
+        reading,
+      )
+    await expect.poll(async () => (await page(undefined, 9)).rows.length, withPatience).toBe(4)
+    const { next } = await page()
+    const gone = { workspace_id, journey_id: next?.id ?? '', begun_ms: Date.now() }
+    await store.db.transaction().execute(async (db) => await store.removals.removeJourney(db, gone))
+    const again = await page()
+    expect(again.next).toEqual(next)
+    const rest = await page(again.next ?? undefined)
+    expect(rest.next).toBeNull()
+    const listed = [...again.rows, ...rest.rows].map(({ journey_id }) => journey_id)
+    expect(new Set(listed).size).toBe(listed.length)
+    expect(rest.rows).toHaveLength(2)
+    store.removals.begin()
+    await allRemoved(store)
+  })
+
   it('leaves pages that continue over more removed events than a page examines', async () => {
     const kept = await newSubject(store)
     const gone = await another(store, kept)

@@ -57,6 +57,8 @@ export class KnownStandings<Ref, Name> {
     this.#bytes -= known?.bytes ?? 0
     const { nameOf, customer_bytes } = this.#as
     const packed = new PackedJourney<Ref, Name>(state, event_ids.map(nameOf), customer_bytes)
+    if (this.#bytes + packed.bytes > GREATEST_BYTES) this.forget()
+    this.#bytes += packed.bytes
     this.#journeys.set(journey, packed)
     return packed
   }

@@ -12,6 +12,8 @@ export type AnswerSource = {
   /** Undefined for an unknown identifier, and for one of another kind: keys of two kinds may be equal. */
   keyOf(prefix: 'jrn' | 'cus', id: string): Key | undefined
   idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key): string
+  /** The key of a journey, also of one that is being removed: a list may continue after it. */
+  placeOf(journeyId: string): Key | undefined
   /**
    * The events of journeys' steps in their current configuration; journeys that the workspace does not have are
    * omitted.
@@ -84,14 +86,14 @@ async function customers(
 }
 
 async function customerJourneys(
-  { reader, keyOf, idOf, configuredSteps, journeysOf }: AnswerSource,
+  { reader, keyOf, idOf, placeOf, configuredSteps, journeysOf }: AnswerSource,
   { customerId, page }: Extract<StandingsQuery, { kind: 'customerJourneys' }>,
 ): Promise<Answers['customerJourneys']> {
   const customer = keyOf('cus', customerId)
   if (customer === undefined || reader.asOf_ms === null) {
     return { as_of_ms: reader.asOf_ms, rows: [], next: null }
   }
-  const before = (page.after && keyOf('jrn', page.after.id)) ?? null
+  const before = (page.after && placeOf(page.after.id)) ?? null
   const journeys = await journeysOf(customer, before, page.limit + 1)
   const listed = journeys.slice(0, page.limit)
   const configured = await configuredSteps(listed)

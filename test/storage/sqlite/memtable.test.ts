@@ -58,6 +58,14 @@ async function writeDirectly(ring: MemtableRing) {
 }
 
 describe('the ring of the memtable', () => {
+  it('reports no slot as intact that a group has written which was rolled back', () => {
+    const ring = new MemtableRing()
+    ring.reserve(ROUND + 1_000)
+    ring.reserve(ROUND + 1)
+    expect(ring.isIntactBehind(999)).toBe(false)
+    expect(ring.isIntactBehind(1_000)).toBe(true)
+  })
+
   it('reports no slot as intact that may belong to a later event', () => {
     const ring = new MemtableRing()
     const event = { workspace_ref: 1, journey_ref: 1, customer_ref: 1, name: 1, message_key: null }

@@ -49,6 +49,7 @@ export class StandingsSnapshots {
           reader,
           keyOf: (prefix, id) => (id.startsWith(`${prefix}_`) ? parsedUuid(id) : undefined),
           idOf,
+          placeOf: parsedUuid,
           configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys, { isListed: true }),
           journeysOf: (...page) => journeysOf(connection, workspaceId, ...page),
         })

@@ -63,7 +63,8 @@ export class MemtableRing {
 
   /** Must be called before slots up to this number are written. */
   reserve(seq: number): void {
-    Atomics.store(this.#reserved, 0, BigInt(seq))
+    // Not less: slots of a group that was rolled back were written too.
+    if (seq > Number(Atomics.load(this.#reserved, 0))) Atomics.store(this.#reserved, 0, BigInt(seq))
   }
 
   set({ seq, workspace_ref, journey_ref, customer_ref, name, at_ms }: MemtableEvent): void {

@@ -17,11 +17,15 @@ export class Identifiers {
   }
 
   /** Covers one workspace; names of another workspace are not found. */
-  of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf'> {
-    const { journey, customer, journeyId, customerId, eventId } = this.#statements
+  of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf' | 'placeOf'> {
+    const { journey, customer, anyJourney, journeyId, customerId, eventId } = this.#statements
     return {
       keyOf(prefix, id) {
         const found = (prefix === 'jrn' ? journey : customer).get(workspaceId, id)
+        return found === undefined ? undefined : keyOf(found)
+      },
+      placeOf(journeyId) {
+        const found = anyJourney.get(workspaceId, journeyId)
         return found === undefined ? undefined : keyOf(found)
       },
       idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key) {
@@ -36,6 +40,11 @@ export class Identifiers {
 function prepare(connection: Connection) {
   return {
     ...prepareReferences(connection),
+    anyJourney: connection
+      .prepare<[string, string], number>(
+        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+      )
+      .pluck(),
     journeyId: connection
       .prepare<[number], string>('SELECT journey_id FROM journeys WHERE journey_ref = ?')
       .pluck(),
