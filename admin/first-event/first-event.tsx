@@ -155,8 +155,9 @@ function CodeTabs({ journey_id }: { journey_id: string }) {
   )
 }
 
-const installation =
-  "First install the package cairn-client: run npm pack --workspace client in Cairn's directory to create cairn-client-1.0.0.tgz, then npm install ./cairn-client-1.0.0.tgz in your project."
+const archive = `cairn-client-${CAIRN_VERSION}.tgz`
+
+const installation = `First install the package cairn-client: run npm pack --workspace client in Cairn's directory to create ${archive}, or take that of the release, then npm install ./${archive} in your project.`
 
 const examples = [
   {

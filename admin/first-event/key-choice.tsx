@@ -52,7 +52,7 @@ export function KeyChoice({
   const usableKeys = useUsableKeys()
   const keysKey = useWorkspaceKey('service-keys')
   const source: ChoiceSource = {
-    key: useWorkspaceKey('service-keys', 'choices'),
+    key: useWorkspaceKey('service-keys', 'usable choices'),
     async search(text, signal) {
       const { data, next_cursor } = await usableKeys({ ...(text && { search: text }), limit: 20 }, signal)
       return [{ items: data.map(choiceOf), hasMore: next_cursor !== null }]

@@ -21,7 +21,7 @@ export function useKeyChoices(): ChoiceSource {
     },
     async find(key_id, signal) {
       const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
-      return data[0] && keyChoice(data[0])
+      return data.filter((key) => key.key_id === key_id).map(keyChoice)[0]
     },
   }
 }

@@ -11,7 +11,8 @@ export function useKeyName(key_id: string): string {
     queryKey: useWorkspaceKey('service-keys', 'named', key_id),
     queryFn: async ({ signal }) => {
       const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
-      return data[0] ?? null
+      // The search also finds names and last characters.
+      return data.find((key) => key.key_id === key_id) ?? null
     },
     enabled: key_id !== '',
     staleTime: 60_000,

@@ -45,15 +45,14 @@ export function typesText(types: readonly string[]): string {
   return types.map(typeLabel).join(', ')
 }
 
-/** A URL with its host in bold. It wraps. */
+/** A URL with its host in bold, as it was given. It wraps. */
 export function UrlText({ url }: { url: string }) {
-  const { host } = new URL(url)
-  const start = url.indexOf(host)
+  const [, before = '', host = '', after = ''] = /^([^/]*\/\/)([^/?#]*)(.*)$/s.exec(url) ?? []
   return (
     <Text span inherit style={{ overflowWrap: 'anywhere' }}>
-      {url.slice(0, start)}
+      {before}
       <strong>{host}</strong>
-      {url.slice(start + host.length)}
+      {after}
     </Text>
   )
 }

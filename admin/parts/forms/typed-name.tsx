@@ -12,5 +12,10 @@ export function useTypedName(name: string) {
       autoComplete="off"
     />
   )
-  return { isTyped: typed.trim() === name.trim(), field }
+  return { isTyped: asShown(typed) === asShown(name), field }
+}
+
+/** A browser shows line ends and several spaces as one space, and an accent may be typed as a character of its own or not. */
+function asShown(text: string): string {
+  return text.normalize().replace(/\s+/g, ' ').trim()
 }
