@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import type { Storage } from '../../server/storage/storage.ts'
+import { isFull } from '../../server/storage/tables/webhook-deliveries.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
@@ -99,17 +100,35 @@ it('sends what is due even if it cannot read what has happened since', async () 
   await receiver.has(3)
 })
 
+/** Adds deliveries that are due in an hour. */
+async function addWaiting(webhook_id: string, count: number, { attempts }: { attempts: number }) {
+  const { run } = await connectTo(cairn.databaseUrl)
+  await run(`INSERT INTO webhook_deliveries
+    (workspace_id, webhook_id, delivery_id, type, subject, message, created_ms, status, attempts, next_ms)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    SELECT '${workspace.workspace_id}', '${webhook_id}', 'msg_${attempts}_${count}_' || n, 'customer.created', 'none', '{}', 0,
+      'pending', ${attempts}, ${Date.now() + 3_600_000} FROM numbers`)
+}
+
 describe('very many messages that a receiver has rejected', () => {
   it('do not hold back those that were never sent', async () => {
     const { webhook_id } = await createWebhook(['customer.created'])
-    const { run } = await connectTo(cairn.databaseUrl)
-    await run(`INSERT INTO webhook_deliveries
-      (workspace_id, webhook_id, delivery_id, type, subject, message, created_ms, status, attempts, next_ms)
-      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
-      SELECT '${workspace.workspace_id}', '${webhook_id}', 'msg_' || n, 'customer.created', 'none', '{}', 0, 'pending', 1,
-        ${Date.now() + 3_600_000} FROM numbers`)
+    await addWaiting(webhook_id, 1_000, { attempts: 1 })
     const customer_id = await initialize(workspace, 'user-1')
     await expect.poll(() => receiver.received.map(({ data }) => data.customer_id)).toEqual([customer_id])
+  })
+
+  it.each([
+    [1_000, { attempts: 0 }],
+    [10_000, { attempts: 1 }],
+  ])('let nothing more be read once %i wait with %o', async (most, attempts) => {
+    const path = await createWebhook(['customer.created'])
+    await setEnabled(path, false)
+    const webhook = { workspace_id: workspace.workspace_id, ...path }
+    await addWaiting(path.webhook_id, most - 1, attempts)
+    expect(await isFull(storage.db, webhook)).toBe(false)
+    await addWaiting(path.webhook_id, 1, attempts)
+    expect(await isFull(storage.db, webhook)).toBe(true)
   })
 })
 

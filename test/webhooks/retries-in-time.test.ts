@@ -130,7 +130,7 @@ describe('a receiver that rejects many messages in a row', () => {
     receiver.answer = (res, { data }) => res.writeHead(data.custom_variables ? 500 : 204).end()
   })
 
-  it('gets the others all the same', async () => {
+  it('gets the others all the same, and stays enabled', async () => {
     const bad = { ...event, custom_variables: { bad: true } }
     await workspace.client.createEvents({ body: { events: Array.from({ length: 10 }, () => bad) } })
     await expect.poll(async () => (await webhook()).next_attempt_at).not.toBe(null)
@@ -145,6 +145,13 @@ describe('a receiver that rejects many messages in a row', () => {
     }
     const status = async () => (await deliveries()).find(({ subject_id }) => subject_id === good?.id)?.status
     await expect.poll(status).toBe('succeeded')
+    // More than five days after the first failure, and less after the success.
+    await expect.poll(isWaiting).toBe(true)
+    const sent = receiver.received.length
+    passed_ms += 5 * DAY_MS - HOUR_MS
+    await receiver.has(sent + 1)
+    await expect.poll(isWaiting).toBe(true)
+    expect((await webhook()).enabled).toBe(true)
   })
 })
 

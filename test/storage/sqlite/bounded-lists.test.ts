@@ -16,6 +16,7 @@ import { newestJourneys } from '../../../server/storage/tables/journeys.ts'
 import { membershipsOf, newestMembers } from '../../../server/storage/tables/members.ts'
 import { newestServiceKeys } from '../../../server/storage/tables/service-keys.ts'
 import { deleteExpiredSessions } from '../../../server/storage/tables/sessions.ts'
+import { isFull, nextDelivery } from '../../../server/storage/tables/webhook-deliveries.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
 import { openStore } from '../../fixtures/file-store.ts'
 
@@ -307,5 +308,21 @@ describe('deleteExpiredSessions', () => {
     expect(left).toEqual([101, 900])
     const { plans } = await cost(() => db.transaction().execute((db) => deleteExpiredSessions(db, 900)))
     for (const plan of plans) expect(plan).toMatch(/^(SEARCH|LIST SUBQUERY)/)
+  })
+})
+
+describe('deliveries that wait to be sent', () => {
+  const webhook = { workspace_id: 'wsp_1', webhook_id: 'whk_1' }
+  // Those that were sent are kept for 30 days, and a message may have 20 kB.
+  it.each<[string, () => Promise<unknown>]>([
+    ['whether there are too many', () => isFull(db, webhook)],
+    ['the next one that was never sent', () => nextDelivery(db, webhook, { isRetried: false })],
+    ['the next one that has failed', () => nextDelivery(db, webhook, { isRetried: true })],
+  ])('are found without reading others or their messages: %s', async (_, read) => {
+    const { plans } = await cost(read)
+    for (const plan of plans)
+      expect(plan).toMatch(
+        /^(CO-ROUTINE|SCALAR SUBQUERY|SCAN waiting|SEARCH \w+ USING (COVERING INDEX webhook_deliveries_due|PRIMARY KEY .*delivery_id=\?))/,
+      )
   })
 })

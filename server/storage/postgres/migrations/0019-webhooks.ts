@@ -94,7 +94,7 @@ const indexes = [
   'CREATE INDEX webhook_windows_by_end ON webhook_windows (workspace_id, webhook_id, closes_ms)',
   `CREATE INDEX webhook_deliveries_by_creation
     ON webhook_deliveries (workspace_id, webhook_id, created_ms, delivery_id)`,
-  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (workspace_id, webhook_id, next_ms)
+  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (workspace_id, webhook_id, next_ms, attempts)
     WHERE next_ms IS NOT NULL`,
   `CREATE INDEX webhook_deliveries_by_customer ON webhook_deliveries (workspace_id, customer_id)
     WHERE customer_id IS NOT NULL`,

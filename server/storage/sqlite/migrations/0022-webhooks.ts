@@ -74,7 +74,7 @@ const statements = [
 
   `CREATE INDEX webhook_deliveries_by_creation
     ON webhook_deliveries (workspace_id, webhook_id, created_ms, delivery_id)`,
-  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (workspace_id, webhook_id, next_ms)
+  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (workspace_id, webhook_id, next_ms, attempts)
     WHERE next_ms IS NOT NULL`,
   `CREATE INDEX webhook_deliveries_by_customer ON webhook_deliveries (workspace_id, customer_id)
     WHERE customer_id IS NOT NULL`,
