@@ -3,19 +3,19 @@ export type Owner = { workspaceId: string; caller: string }
 
 /**
  * A fair queue: it serves workspaces round-robin, and the callers within a workspace likewise (after Nagle's "On Packet
- * Switches with Infinite Storage", RFC 970). However much one asks for, another waits for at most one item of each. At most
- * one item per workspace is in progress.
+ * Switches with Infinite Storage", RFC 970). However much one asks for, another waits for at most one item of each. Per
+ * workspace only some items are in progress, by default one.
  */
 export class FairQueue<Item extends { owner: Owner }> {
-  readonly #limits: { perCaller: number; inAll: number }
+  readonly #limits: { perCaller: number; inAll: number; inProgress?: number }
   /** Workspaces, and the callers in each, in round-robin order. None of them is empty. */
   readonly #waiting = new Map<string, Map<string, Set<Item>>>()
-  /** Workspaces with an item in progress. */
-  readonly #busy = new Set<string>()
+  /** How many items are in progress, by workspace. */
+  readonly #inProgress = new Map<string, number>()
   #size = 0
 
-  /** @param limits maximum items waiting per caller, and in total */
-  constructor(limits: { perCaller: number; inAll: number }) {
+  /** @param limits maximum items waiting per caller, and in total, and items in progress per workspace */
+  constructor(limits: { perCaller: number; inAll: number; inProgress?: number }) {
     this.#limits = limits
   }
 
@@ -60,22 +60,25 @@ export class FairQueue<Item extends { owner: Owner }> {
   /** Removes and returns the next item, which is then in progress; undefined if none may start. */
   begin(): Item | undefined {
     for (const [workspaceId, callers] of this.#waiting) {
-      const [first] = this.#busy.has(workspaceId) ? [] : callers
+      const inProgress = this.#inProgress.get(workspaceId) ?? 0
+      const [first] = inProgress < (this.#limits.inProgress ?? 1) ? callers : []
       if (!first) continue
       const [caller, [item]] = first
       if (!item) continue
       moveToEnd(callers, caller)
       moveToEnd(this.#waiting, workspaceId)
       this.delete(item)
-      this.#busy.add(workspaceId)
+      this.#inProgress.set(workspaceId, inProgress + 1)
       return item
     }
     return undefined
   }
 
   /** Marks an item as finished, so that another one of its workspace may start. */
-  end({ owner }: Item): void {
-    this.#busy.delete(owner.workspaceId)
+  end({ owner: { workspaceId } }: Item): void {
+    const left = (this.#inProgress.get(workspaceId) ?? 0) - 1
+    if (left > 0) this.#inProgress.set(workspaceId, left)
+    else this.#inProgress.delete(workspaceId)
   }
 
   /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FairQueue, type Owner } from '../domain/fair-queue.ts'
 import { deleteDeliveries, isFull } from '../storage/tables/webhook-deliveries.ts'
 import {
   allWebhooks,
@@ -46,6 +47,8 @@ const CLOSING_MS = 1_000
 const AT_ONCE = 64
 const AT_ONCE_OF_WORKSPACE = 16
 
+type Waiting = { owner: Owner; webhook: LeasedWebhook }
+
 /** How long a webhook is worked on before others have their turn. */
 const TURN_MS = 5_000
 
@@ -67,12 +70,14 @@ export class WebhookWork {
   /** Of the leases of this server. */
   readonly #owner = randomUUID()
   readonly #closing = new AbortController()
-  /** Webhooks that wait or are worked on. */
-  readonly #queue: LeasedWebhook[] = []
-  /** How many webhooks are worked on, by workspace. */
-  readonly #turns = new Map<string, number>()
+  readonly #waiting = new FairQueue<Waiting>({
+    perCaller: 1,
+    inAll: Number.POSITIVE_INFINITY,
+    inProgress: AT_ONCE_OF_WORKSPACE,
+  })
+  readonly #turns = new Set<Promise<void>>()
+  /** Webhooks that wait or have their turn. */
   readonly #busy = new Set<string>()
-  readonly #workers = new Set<Promise<void>>()
   readonly #spareTime = new SpareTime()
   readonly #leases = new Map<string, LeasedWebhook>()
   /** When rejections were last looked at, by webhook. */
@@ -128,7 +133,7 @@ export class WebhookWork {
       const rest_ms = LEAST_PAUSE_MS - (performance.now() - began_ms)
       if (rest_ms > 0 && !this.#closing.signal.aborted) await sleep(rest_ms)
     }
-    await Promise.all(this.#workers)
+    await Promise.all(this.#turns)
     for (const webhook of this.#leases.values()) await this.#release(webhook).catch(() => {})
   }
 
@@ -144,40 +149,32 @@ export class WebhookWork {
         await this.#lease(webhook)
       if (!this.#busy.has(webhook.webhook_id) && !this.#isOfAnother(webhook)) {
         this.#busy.add(webhook.webhook_id)
-        this.#queue.push(webhook)
+        this.#waiting.add({
+          owner: { workspaceId: webhook.workspace_id, caller: webhook.webhook_id },
+          webhook,
+        })
       }
     }
-    while (this.#queue.length > 0 && this.#workers.size < AT_ONCE) {
-      const worker = this.#workOff().finally(() => this.#workers.delete(worker))
-      this.#workers.add(worker)
-    }
+    this.#beginTurns()
     await this.#sweep(all)
   }
 
-  /** Works on the webhooks of the queue, in the order in which they came. */
-  async #workOff() {
-    for (let next = this.#next(); next; next = this.#next()) {
-      const { workspace_id, webhook_id } = next
-      this.#turns.set(workspace_id, this.#turnsOf(workspace_id) + 1)
-      if (!this.#closing.signal.aborted)
-        await this.#turn(next).catch((error) => this.#report(error, webhook_id))
-      const left = this.#turnsOf(workspace_id) - 1
-      if (left > 0) this.#turns.set(workspace_id, left)
-      else this.#turns.delete(workspace_id)
-      this.#busy.delete(webhook_id)
+  /** Begins as many turns as there may be at once, of one workspace after another. */
+  #beginTurns() {
+    while (this.#turns.size < AT_ONCE && !this.#closing.signal.aborted) {
+      const next = this.#waiting.begin()
+      if (!next) return
+      const { webhook } = next
+      const turn = this.#turn(webhook)
+        .catch((error) => this.#report(error, webhook.webhook_id))
+        .finally(() => {
+          this.#turns.delete(turn)
+          this.#busy.delete(webhook.webhook_id)
+          this.#waiting.end(next)
+          this.#beginTurns()
+        })
+      this.#turns.add(turn)
     }
-  }
-
-  /** Takes the first webhook from the queue whose workspace may have another turn. */
-  #next(): LeasedWebhook | undefined {
-    const index = this.#queue.findIndex(
-      ({ workspace_id }) => this.#turnsOf(workspace_id) < AT_ONCE_OF_WORKSPACE,
-    )
-    return index < 0 ? undefined : this.#queue.splice(index, 1)[0]
-  }
-
-  #turnsOf(workspaceId: string): number {
-    return this.#turns.get(workspaceId) ?? 0
   }
 
   #isOfAnother({ lease_owner, lease_until_ms }: LeasedWebhook): boolean {

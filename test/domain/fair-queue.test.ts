@@ -21,3 +21,15 @@ it('evicts from the caller with the most waiting, and never for one that has as 
   expect(queue.crowdOut({ workspaceId: 'more', caller: 'f' })).toMatchObject({ name: '1' })
   expect(queue.size).toBe(4)
 })
+
+it('begins items of one workspace after another, and of each as many as may be in progress', () => {
+  const queue = new FairQueue<{ owner: Owner; name: string }>({ perCaller: 1, inAll: 10, inProgress: 2 })
+  const begin = () => queue.begin()?.name
+  const add = (workspaceId: string, name: string) => queue.add({ owner: { workspaceId, caller: name }, name })
+  for (const name of ['1', '2', '3']) add('crowd', name)
+  add('other', '4')
+  const first = queue.begin()
+  expect([first?.name, begin(), begin(), begin()]).toEqual(['1', '4', '2', undefined])
+  if (first) queue.end(first)
+  expect([begin(), begin()]).toEqual(['3', undefined])
+})
