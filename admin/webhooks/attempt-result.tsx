@@ -8,7 +8,7 @@ type Attempt = Schemas['WebhookAttempt']
 const errors: Record<NonNullable<Schemas['AttemptError']>, string> = {
   status: 'The receiver did not accept it',
   redirect: 'The receiver redirects, which is not followed; enter its final URL',
-  timeout: 'There was no complete response within 15 seconds',
+  timeout: 'There was no response within 15 seconds',
   dns: 'The name of the host could not be resolved',
   connection_refused: 'The connection was refused: no program listens there',
   connection_reset: 'The receiver closed the connection',
