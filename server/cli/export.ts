@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
 import { begunAt, erasedCustomers, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
+import { whileLocked } from './export/file-lock.ts'
 import { causeOf, PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -70,8 +71,9 @@ command started, and what arrived until it finished. The last line marks the end
 "caught_up_to"}, where end is the number of lines before it. A file without that line is incomplete.
 
 You can stop the command and run it again to resume. Until the file is complete it is called FILE.part, with its position in
-FILE.part.json. With --since, a file starts where another one ends, so each event is in exactly one of them. That the other
-one is complete and of the same list and filters is checked; so is its workspace, by the customer in its first line.
+FILE.part.json. FILE.lock keeps other commands away while one runs. With --since, a file starts where another one ends, so
+each event is in exactly one of them. That the other one is complete and of the same list and filters is checked; so is its
+workspace, by the customer in its first line.
 
 Erasures list the customers that were erased, so that you can remove their data from other files. With --since, only the
 erasures since that file.
@@ -138,13 +140,17 @@ async function exportWorkspace(run: Run, folder: string) {
       ExitCode.usage,
     )
   }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  await whileLocked(join(folder, WORKSPACE_FILES.journeys), () => writeWorkspace(run, folder))
+}
+
+async function writeWorkspace(run: Run, folder: string) {
   if (isWorkspaceFolder(folder)) {
     throw new CommandFailure(
       `${folder} already contains an exported workspace. Choose another folder.`,
       ExitCode.conflict,
     )
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const list of ['events', 'customers'] as const) {
     const path = join(folder, WORKSPACE_FILES[list])
     if (existsSync(path)) await assertOwn(run, path, 'Use a key of its workspace, or choose another folder.')
@@ -172,8 +178,8 @@ function clientOf(config: Config, io: CommandIo, options: ExportOptions, signal:
 }
 
 async function exportList(run: Run, list: List, path: string) {
-  const { client, io, options, signal } = run
-  const { filter = {}, json } = options
+  const { options } = run
+  const { filter = {} } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
     const known = FILTERS[list].join(', ') || 'none'
@@ -190,6 +196,12 @@ async function exportList(run: Run, list: List, path: string) {
     )
   }
   if (options.since !== undefined) await assertOwn(run, options.since, 'Use a key of its workspace.')
+  await whileLocked(path, () => writeList(run, list, path, since))
+}
+
+async function writeList(run: Run, list: List, path: string, since: End | undefined) {
+  const { client, io, options, signal } = run
+  const { filter = {}, json } = options
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
   if (file.reached.lines > 0) {
     await assertOwn(

@@ -1,9 +1,9 @@
 // engines: none (writes files only)
 
-import { existsSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type End, ExportFile, endOf } from '../../server/cli/export/export-file.ts'
+import { type End, ExportFile } from '../../server/cli/export/export-file.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
 
 const what = { list: 'events', filter: {} }
@@ -18,19 +18,6 @@ function add(file: ExportFile, text: string) {
 }
 
 describe('a file of an export', () => {
-  it('is not replaced by one that another command has begun meanwhile', async () => {
-    const path = join(temporaryFolder(), 'events.ndjson')
-    const first = new ExportFile(path, what)
-    add(first, '{"n":1}')
-    const second = new ExportFile(path, what)
-    add(second, '{"n":1}')
-    expect(() => first.finish(end(1))).toThrow('another export')
-    expect(existsSync(path)).toBe(false)
-    add(second, '{"n":2}')
-    second.finish(end(2))
-    expect(await endOf(path)).toEqual(end(2))
-  })
-
   it('starts from its beginning if the part was removed, whatever was written since', async () => {
     const path = join(temporaryFolder(), 'events.ndjson')
     const first = new ExportFile(path, what)

@@ -6,6 +6,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -55,8 +56,8 @@ async function newExport(cairn: Cairn, count: number) {
     },
     exportFrom: (baseUrl: string, list: string, file: string, ...more: string[]) =>
       runCairn(args(list, file, more, baseUrl), { environment }),
-    start: (file: string, baseUrl: string, ...more: string[]) =>
-      spawnCairn(args('events', file, more, baseUrl), { environment }),
+    start: (list: string, file: string, baseUrl: string, ...more: string[]) =>
+      spawnCairn(args(list, file, more, baseUrl), { environment }),
     lines: (file: string) => linesOf(join(folder, file)),
   }
 }
@@ -162,7 +163,7 @@ describe('cairn export', () => {
     async (signal, { cairn }) => {
       const own = await newExport(cairn, 2300)
       const stalling = await startStalling(cairn, 3)
-      const command = own.start('a.ndjson', stalling.url, '--lines-at-once', '500')
+      const command = own.start('events', 'a.ndjson', stalling.url, '--lines-at-once', '500')
       await vi.waitUntil(() => stalling.requests() > 3, withPatience)
       command.process.kill(signal)
       const ended = await command.ended
@@ -207,7 +208,7 @@ describe('cairn export', () => {
     const slow = await startStalling(cairn, Number.POSITIVE_INFINITY, {
       ready: () => vi.waitUntil(hasSaidSo, withPatience),
     })
-    const command = own.start('a.ndjson', slow.url, '--give-up-after', '1s')
+    const command = own.start('events', 'a.ndjson', slow.url, '--give-up-after', '1s')
     expect(await command.ended).toMatchObject({ code: 0 })
     expect(own.lines('a.ndjson')).toMatchObject([{ id: own.ids[0] }, { end: 1 }])
   })
@@ -296,6 +297,42 @@ describe('cairn export', () => {
 })
 
 describe('a file that an export writes', () => {
+  it('is not written by another command too, neither from its beginning nor where one was stopped', async ({
+    cairn,
+  }) => {
+    const own = await newExport(cairn, 5)
+    for (const passed of [2, 1]) {
+      const stalling = await startStalling(cairn, passed)
+      const first = own.start('events', 'a.ndjson', stalling.url, '--lines-at-once', '1')
+      await vi.waitUntil(() => stalling.requests() > passed, withPatience)
+      expect(await own.export('events', 'a.ndjson')).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(/^cairn: another command is writing \S+a\.ndjson\. /),
+      })
+      first.process.kill('SIGTERM')
+      expect(await first.ended).toMatchObject({ code: 130 })
+      expect(existsSync(join(own.folder, 'a.ndjson'))).toBe(false)
+    }
+    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
+    expect(own.lines('a.ndjson').map(({ id }) => id)).toEqual([...own.ids, undefined])
+    expect(readdirSync(own.folder)).toEqual(['a.ndjson'])
+  })
+
+  it('of a workspace is not written by another command too', async ({ cairn }) => {
+    const own = await newExport(cairn, 1)
+    mkdirSync(join(own.folder, 'all'))
+    for (const list of ['events', 'customers']) {
+      expect(await own.export(list, `all/${list}.ndjson`)).toMatchObject({ code: 0 })
+    }
+    const stalling = await startStalling(cairn, 0)
+    const first = own.start('workspace', 'all', stalling.url)
+    await vi.waitUntil(() => stalling.requests() > 0, withPatience)
+    expect(await own.export('workspace', 'all')).toMatchObject({ code: 3 })
+    first.process.kill('SIGKILL')
+    await first.ended
+    expect(await own.export('workspace', 'all')).toMatchObject({ code: 0 })
+  })
+
   /** The saved position of an earlier run that has written one line. */
   const note = (line: string) =>
     JSON.stringify({

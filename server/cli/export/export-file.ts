@@ -4,7 +4,6 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   readFileSync,
@@ -54,7 +53,7 @@ export class ExportFile {
   #isWhole = false
 
   /**
-   * Starts a file, or resumes an earlier one.
+   * Starts a file, or resumes an earlier one. The caller holds its lock.
    * @param what the list, and where it starts
    * @throws {CommandFailure} if the file exists, or another export into it was started
    */
@@ -120,18 +119,8 @@ export class ExportFile {
     this.#noted_ms = performance.now()
   }
 
-  /**
-   * Adds the last line and gives the file its final name.
-   * @throws {CommandFailure} if another command has begun the same file since
-   */
+  /** Adds the last line and gives the file its final name. */
   finish(end: End): void {
-    const { ino } = fstatSync(this.#descriptor)
-    if (statSync(this.#part, { throwIfNoEntry: false })?.ino !== ino) {
-      throw new CommandFailure(
-        `another export into ${this.#path} has begun. Run one at a time.`,
-        ExitCode.conflict,
-      )
-    }
     this.add(Buffer.from(`${JSON.stringify(end)}\n`))
     // Discarded lines may follow.
     ftruncateSync(this.#descriptor, this.#reached.bytes + this.#added_bytes)

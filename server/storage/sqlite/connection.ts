@@ -84,7 +84,7 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
  */
 export function takeServerLock(path: string): Connection | undefined {
   const target = targetOf(path)
-  const lock = lockOf(target)
+  const lock = takeLock(target)
   try {
     if (lock) assertOnlyPath(target)
     return lock
@@ -105,9 +105,14 @@ export function assertServedPath(path: string): void {
   if (otherPaths(target) !== undefined) takeServerLock(target)?.close()
 }
 
-function lockOf(target: string): Connection | undefined {
+/**
+ * Takes the lock beside a file, which need not exist, and holds it likewise.
+ * @returns undefined if another process holds it
+ * @throws {CannotOpen}
+ */
+export function takeLock(path: string): Connection | undefined {
   try {
-    return open(`${target}.lock`, { timeout: 0 }, (lock) => {
+    return open(`${path}.lock`, { timeout: 0 }, (lock) => {
       lock.pragma('journal_mode = MEMORY')
       lock.exec('BEGIN EXCLUSIVE')
     })
