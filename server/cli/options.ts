@@ -55,14 +55,17 @@ export function lines(text: string): number {
 /** Checks the base URL of an API, for example `https://cairn.example.com/v1`. */
 export function baseUrl(text: string): string {
   if (httpUrl(text)) return text
-  // Commander would repeat it.
-  if (URL.canParse(text) && new URL(text).password)
-    throw new CommandFailure('the base URL cannot contain a password', ExitCode.usage)
   throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
 }
 
-/** Parses a URL without a password, which logs and other users of the machine would see. */
+/**
+ * Parses a URL.
+ * @throws {CommandFailure} if it has a password or the like: Commander would print it
+ */
 export function httpUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : undefined
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url
+  if (text.includes('@'))
+    throw new CommandFailure('a URL cannot contain a user name or a password', ExitCode.usage)
+  return undefined
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { count, duration_ms, name, origin, rate } from '../../server/cli/options.ts'
+import { runCairn } from '../fixtures/command.ts'
 
 describe('a name', () => {
   it('has 1 to 255 characters without NUL', () => {
@@ -67,5 +68,24 @@ describe('a rate', () => {
     expect([rate('0'), rate('1'), rate('1000000')]).toEqual([0, 1, 1_000_000])
     for (const text of ['', '-1', '1000001', '1.5', '1e3', 'none'])
       expect(() => rate(text)).toThrow('whole number')
+  })
+})
+
+describe('a URL with credentials', () => {
+  const urls = [
+    'http://ada:invented@cairn.example.com/v1',
+    'http://invented@cairn.example.com/v1',
+    'http://ada:invented@cairn.example.com:port/v1',
+    'ada:invented@cairn.example.com',
+  ]
+  it.each(urls)('is refused, and not printed: %s', async (url) => {
+    for (const args of [
+      ['import', 'none', '--base-url', url],
+      ['export', 'events', 'none', '--base-url', url],
+      ['webhooks', 'listen', '--forward', url],
+    ]) {
+      const stderr = 'cairn: a URL cannot contain a user name or a password\n'
+      expect(await runCairn(args)).toEqual({ code: 2, stdout: '', stderr })
+    }
   })
 })
