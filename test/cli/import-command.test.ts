@@ -277,6 +277,28 @@ describe('cairn import', () => {
     },
   )
 
+  it('sends nothing if refused lines could not be written', async ({ cairn }) => {
+    const own = await newImport(cairn)
+    own.write([ownEvent(1), '{'])
+    const path = join(own.folder, 'none', 'refused.ndjson')
+    expect(await own.import(own.file, '--refused', path)).toEqual({
+      code: 2,
+      stderr: `cairn: no refused lines could be written to ${path}; choose another with --refused\n`,
+      progress: [],
+      summary: undefined,
+    })
+    expect(await listAll(own.client)).toEqual([])
+  })
+
+  it('does not say that it has written refused lines if the disk is full', async ({ cairn }) => {
+    const own = await newImport(cairn)
+    own.write(['{', ownEvent(1)])
+    expect(await own.import(own.file, '--refused', '/dev/full')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^cairn: ENOSPC/),
+    })
+  })
+
   it('writes what is refused of a pipe beside no pipe', async ({ cairn }) => {
     const { folder, secret_key, journey_id } = await newImport(cairn)
     const file = join(folder, 'events.ndjson')

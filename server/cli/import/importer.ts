@@ -227,8 +227,8 @@ export class Importer {
   }
 
   #refuse(refused: RefusedLine) {
-    this.counts.refused += 1
     this.#options.onRefused(refused)
+    this.counts.refused += 1
   }
 }
 

@@ -1,13 +1,16 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   fchmodSync,
   fstatSync,
   lstatSync,
   openSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { parseJsonText } from '../../domain/json-text.ts'
 import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
@@ -24,7 +27,7 @@ export class RefusedFile {
    * @param path of the file
    * @param options.isNamed whether the user gave the path; a default path must not lead to another file by a link
    * @param options.input the file that is being imported
-   * @throws {CommandFailure} if it is the file being imported, or the path is taken by something else
+   * @throws {CommandFailure} if it is the file being imported, cannot be written, or the path is taken by something else
    */
   constructor(path: string, { isNamed, input }: { isNamed: boolean; input: Stats | undefined }) {
     this.path = path
@@ -42,6 +45,15 @@ export class RefusedFile {
         ExitCode.conflict,
       )
     }
+    try {
+      // A file at the default path is replaced, for which its folder must be writable.
+      accessSync(isNamed && there ? path : dirname(path), constants.W_OK)
+    } catch {
+      throw new CommandFailure(
+        `no refused lines could be written to ${path}; choose another with --refused`,
+        ExitCode.usage,
+      )
+    }
   }
 
   /**
@@ -51,7 +63,7 @@ export class RefusedFile {
   write({ line, code, detail, message_id }: RefusedLine) {
     this.#descriptor ??= this.#open()
     const entry = { line_number: line.number, code, detail, line: contentOf(line.bytes, code, message_id) }
-    writeSync(this.#descriptor, `${JSON.stringify(entry)}\n`)
+    writeFileSync(this.#descriptor, `${JSON.stringify(entry)}\n`)
   }
 
   #open(): number {
