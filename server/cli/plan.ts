@@ -105,7 +105,7 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
   for (const [index, change] of changes.entries()) {
     try {
       const definition_id = workspace.ids.get(change.event_id) ?? ''
-      await apply(client, change, { definition_id, confirm_breaking: confirmBreaking === true, signal })
+      await apply(client, change, { definition_id, signal })
     } catch (error) {
       if (signal.aborted || !(error instanceof CommandFailure)) throw error
       const done = `${index} of ${changes.length} changes were made`
@@ -124,18 +124,14 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
 async function apply(
   client: Client,
   change: PlanChange,
-  {
-    definition_id,
-    confirm_breaking,
-    signal,
-  }: { definition_id: string; confirm_breaking: boolean; signal: AbortSignal },
+  { definition_id, signal }: { definition_id: string; signal: AbortSignal },
 ): Promise<void> {
   const path = { definition_id }
   if (change.kind === 'define') {
     dataOf(await client.defineEvent({ body: { event_id: change.event_id, ...change.to }, signal }))
   } else if (change.kind === 'update') {
-    // A change that somebody else has made since may be what it would break.
-    const body = { ...change.to, confirm_breaking }
+    // Confirmed is what was seen to be breaking, not what somebody else's change since would make so.
+    const body = { ...change.to, confirm_breaking: isBreaking(change) }
     dataOf(await client.updateEventDefinition({ path, body, signal }))
   } else {
     const { error } = await client.removeEventDefinition({ path, signal })

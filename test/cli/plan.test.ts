@@ -112,31 +112,37 @@ describe('cairn plan', () => {
     expect(await own.run('diff')).toMatchObject({ code: 0 })
   })
 
-  it('makes no change that has become breaking meanwhile', async ({ cairn, workspace, client }) => {
-    const wider = {
-      ...variables,
-      properties: { ...variables.properties, added: { type: 'string' } },
-    } as const
-    let isEdited = false
-    const url = await startFaultyProxy(cairn.url, async (_, { method }) => {
-      if (!definition_id || isEdited || method === 'GET') return undefined
-      isEdited = true
-      await client.updateEventDefinition({ path: { definition_id }, body: { variables: wider } })
-      return undefined
-    })
-    let definition_id = ''
-    const own = planIn(workspace, url)
-    writeFileSync(own.file, plan)
-    await own.run('push')
-    const chosen = async () => {
-      const { data } = await client.listEventDefinitions()
-      return data?.data.find(({ event_id }) => event_id === 'plan_chosen')
-    }
-    definition_id = (await chosen())?.definition_id ?? ''
-    writeFileSync(own.file, plan.replace('A customer chose a plan', 'Chosen'))
-    expect(await own.run('push')).toMatchObject({ code: 4, stderr: expect.stringContaining('breaking') })
-    expect((await chosen())?.variables).toEqual(wider)
-  })
+  it.for([{ args: [] }, { args: ['--confirm-breaking'] }])(
+    'makes no change that has become breaking meanwhile, with $args',
+    async ({ args }, { cairn, workspace, client }) => {
+      const wider = {
+        ...variables,
+        properties: { ...variables.properties, added: { type: 'string' } },
+      } as const
+      let isEdited = false
+      const url = await startFaultyProxy(cairn.url, async (_, { method }) => {
+        if (!definition_id || isEdited || method === 'GET') return undefined
+        isEdited = true
+        await client.updateEventDefinition({ path: { definition_id }, body: { variables: wider } })
+        return undefined
+      })
+      let definition_id = ''
+      const own = planIn(workspace, url)
+      writeFileSync(own.file, plan)
+      await own.run('push')
+      const chosen = async () => {
+        const { data } = await client.listEventDefinitions()
+        return data?.data.find(({ event_id }) => event_id === 'plan_chosen')
+      }
+      definition_id = (await chosen())?.definition_id ?? ''
+      writeFileSync(own.file, plan.replace('A customer chose a plan', 'Chosen'))
+      expect(await own.run('push', ...args)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('breaking'),
+      })
+      expect((await chosen())?.variables).toEqual(wider)
+    },
+  )
 
   it('removes what is not in the file only with --remove', async ({ cairn, workspace, client }) => {
     const own = planIn(workspace, cairn.url)
