@@ -36,7 +36,8 @@ export function countedPlace(
   return place
 }
 
-function isFieldName(name: string): boolean {
+/** Whether a name that a sender chose is one of a field, rather than a value. */
+export function isFieldName(name: string): boolean {
   return FIELD_NAME.test(name) && name.replace(/[^0-9]/g, '').length <= MOST_DIGITS
 }
 

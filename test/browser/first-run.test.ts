@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { bundleForBrowser } from '../fixtures/bundle.ts'
 import {
   type Cairn,
@@ -279,6 +280,7 @@ describe('the code for a first event', () => {
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
     await page.getByRole('tab', { name: 'Browser' }).click()
+    await page.getByText(`npm install ./cairn-client-${manifest.version}.tgz`).waitFor()
     await sendEvent(workspace)
     await panelOf(page).getByText('signed_up received in Onboarding').waitFor()
     await inspectState(page, 'first-event-arrived')

@@ -89,6 +89,13 @@ describe('Events', () => {
     await dialog.waitFor({ state: 'hidden' })
     expect((await api.getWorkspace()).data?.retention_days).toBe(9)
     await expect.poll(stored).toBe(1)
+
+    // Somebody else changes it.
+    await api.updateWorkspace({ body: { retention_days: 20 } })
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'Event retention…' }).click()
+    const days = dialog.getByRole('textbox', { name: 'Keep events for (days)' })
+    await expect.poll(() => days.inputValue()).toBe('20')
   })
 })
 

@@ -122,6 +122,13 @@ describe('a new webhook', () => {
     await receiver.has(1, 'event.created')
   })
 
+  it('is listed by its URL as it was given', async () => {
+    const url = (await startReceiver()).url.replace('127.0.0.1', 'LocalHost')
+    await createWebhook({ url: `${url}/Hook`, types: ['event.created'] })
+    const page = await open('webhooks')
+    await page.getByText(`${url}/Hook`).waitFor()
+  })
+
   it('is created with the keyboard alone', async () => {
     const page = await open('webhooks/new')
     await heading(page, 'Create webhook').waitFor()

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
+import { isFieldName } from '../../domain/violation-places.ts'
 import type { RefusalRow, RefusalTables } from './refusal-table.ts'
 
 type Fault = components['schemas']['Fault']
@@ -59,26 +60,29 @@ export type RefusalSummary = {
 }
 
 /**
- * The names at the start of a pointer that look like those of fields; an email, a phone number or a sentence does not.
- * As `countedPlace` decides it, and indexes of lists.
- */
-const NAMES = /^(?:\/(?!(?:[^/\d]*\d){5})(?:[A-Za-z_$][\w$.-]{0,39}|\d+)(?=\/|$))*/
-
-/**
  * Returns the field that a refusal is about, by its first fault: its JSON Pointer, without the position in a batch, so
  * that an event has the same alone and in a batch; or `?` and the name of a parameter. '' if it is about no field.
  * Senders choose the names of unknown fields, so one that may be a value gives the field of the object that it is in.
  */
 export function fieldOf(operation: string, [fault]: readonly Fault[]): string {
   const { pointer = '', parameter, code = 'unexpected' } = fault ?? {}
-  const namesOf = (place: string) => NAMES.exec(place)?.[0] ?? ''
-  if (parameter !== undefined) return `?${namesOf(`/${parameter}`).slice(1)}`
+  if (parameter !== undefined) return `?${isFieldName(parameter) ? parameter : ''}`
   const place = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
   // A violation of another kind is at a name of the definition.
-  const field = code === 'unexpected' ? namesOf(place) : place
+  const field = code === 'unexpected' ? upToValue(place) : place
   // No engine stores a NUL; truncated without half a character or half an escape at the end.
   return field.slice(0, FIELD_LENGTH).replaceAll('\0', '\ufffd').toWellFormed().replace(/~$/, '')
 }
+
+/** The start of a pointer, up to the first name that may be a value. */
+function upToValue(pointer: string): string {
+  const names = pointer.split('/').slice(1)
+  const end = names.findIndex((name) => !isFieldName(name) && !INDEX.test(name))
+  return (end < 0 ? names : names.slice(0, end)).map((name) => `/${name}`).join('')
+}
+
+/** Of an array in the body of a request, which has at most 1,000 items. */
+const INDEX = /^\d{1,4}$/
 
 /**
  * Summarizes the refusals of a span. Its rows are read twice, without what was sent: on SQLite 100,000 of them take the

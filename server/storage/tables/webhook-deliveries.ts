@@ -99,36 +99,29 @@ export async function nextDelivery(
   return row && storedOf(row)
 }
 
-/** How many deliveries of a webhook wait, up to the maximum. */
-export async function countPending(
-  db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
-): Promise<number> {
-  const pending = db
+/** The deliveries of a webhook that wait, in an index that has nothing else. */
+function waiting(db: Kysely<DB>, { workspace_id, webhook_id }: WebhookKey) {
+  return db
     .selectFrom('webhook_deliveries')
-    .select('delivery_id')
+    .select('attempts')
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .where('next_ms', 'is not', null)
-    .limit(MOST_PENDING)
+}
+
+/** How many deliveries of a webhook wait, up to the maximum. */
+export async function countPending(db: Kysely<DB>, webhook: WebhookKey): Promise<number> {
   const { count } = await db
-    .selectFrom(pending.as('pending'))
+    .selectFrom(waiting(db, webhook).limit(MOST_PENDING).as('waiting'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
 
 /** Whether so many deliveries of a webhook wait that nothing more is read for it. */
-export async function isFull(db: Kysely<DB>, { workspace_id, webhook_id }: WebhookKey): Promise<boolean> {
-  const waiting = db
-    .selectFrom('webhook_deliveries')
-    .select('attempts')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('next_ms', 'is not', null)
-    .limit(MOST_WAITING)
+export async function isFull(db: Kysely<DB>, webhook: WebhookKey): Promise<boolean> {
   const { count, untried } = await db
-    .selectFrom(waiting.as('waiting'))
+    .selectFrom(waiting(db, webhook).limit(MOST_WAITING).as('waiting'))
     .select(({ fn }) => [
       fn.countAll<number>().as('count'),
       fn.countAll<number>().filterWhere('attempts', '=', 0).as('untried'),

@@ -19,6 +19,16 @@ function noted(standing: Partial<Standing>, hash = hashOf) {
   }
 }
 
+describe('the cache', () => {
+  it('is cleared once the journeys in it need too much memory, even without customers', () => {
+    const known = new KnownStandings<number, number>({ nameOf: hashOf, customer_bytes: 40 })
+    const first = known.of(0, names, 'state')
+    expect(known.of(0, names, 'state')).toBe(first)
+    for (let journey = 1; journey <= 10_000; journey += 1) known.of(journey, names, 'state')
+    expect(known.of(0, names, 'state')).not.toBe(first)
+  })
+})
+
 describe('a cached standing', () => {
   it('shows that a later event of a reached step changes nothing', () => {
     const { changesNothing } = noted({ reached: [at(100), at(120)] })
