@@ -19,7 +19,6 @@ export function WorkspaceRetention({ onSaved }: { onSaved: () => void }) {
   if (!data) return <Loading lines={2} />
   return (
     <RetentionForm
-      key={data.retention_days}
       days={data.retention_days}
       save={(retention_days) => taken(cairn.updateWorkspace({ body: { retention_days } }))}
       onSaved={() => {

@@ -31,7 +31,7 @@ export function JourneySettingsScreen() {
           {canChange ? (
             <>
               <JourneyForm key={journey.journey_id} journey={journey} />
-              <JourneyRetention key={`${journey.journey_id} ${journey.retention_days}`} journey={journey} />
+              <JourneyRetention key={journey.journey_id} journey={journey} />
             </>
           ) : (
             <JourneyDetails journey={journey} />

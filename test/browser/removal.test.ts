@@ -65,13 +65,25 @@ describe('Events', () => {
     expect(await stored()).toBe(4)
 
     await save.click()
+    const mayRead = Promise.withResolvers<void>()
+    const journeyPath = `**/v1/journeys/${path.journey_id}`
+    await page.route(journeyPath, async (route) => {
+      if (route.request().method() === 'GET') await mayRead.promise
+      await route.fallback()
+    })
     await question.getByRole('button', { name: 'Keep for 5 days' }).click()
     await question.waitFor({ state: 'hidden' })
     expect((await api.getJourney({ path })).data?.retention_days).toBe(5)
     await expect.poll(stored).toBe(1)
 
-    // Nothing would be removed, so no question is asked.
+    // What is typed stays when the value that was saved is read again.
     await days.fill('')
+    const read = page.waitForResponse(
+      (response) => response.request().method() === 'GET' && response.url().endsWith(path.journey_id),
+    )
+    mayRead.resolve()
+    await (await read).finished()
+    // Nothing would be removed, so no question is asked.
     await save.click()
     await expect.poll(async () => (await api.getJourney({ path })).data?.retention_days).toBe(null)
   })

@@ -27,13 +27,23 @@ export function RetentionForm({
   onSaved: (days: Days) => void
 }) {
   const cairn = useCairn()
-  const [typed, setTyped] = useState(days === null ? '' : String(days))
+  const [typed, setTyped] = useState(textOf(days))
+  /** What is saved, as far as is known: a save is known before `days` has been read again. */
+  const [saved, setSaved] = useState(days)
+  const [read, setRead] = useState(days)
+  if (days !== read) {
+    // Somebody else may have changed it. What is being typed stays.
+    if (typed === textOf(saved)) setTyped(textOf(days))
+    setRead(days)
+    setSaved(days)
+  }
   const [isFaulty, setIsFaulty] = useState(false)
   const saving = useMutation({
     mutationFn: save,
-    onSuccess: (_, saved) => {
+    onSuccess: (_, chosen) => {
       preview.reset()
-      onSaved(saved)
+      setSaved(chosen)
+      onSaved(chosen)
     },
   })
   const preview = useMutation({
@@ -47,9 +57,9 @@ export function RetentionForm({
     event.preventDefault()
     const chosen = daysOf(typed)
     setIsFaulty(chosen === undefined)
-    if (chosen === undefined || chosen === days) return
+    if (chosen === undefined || chosen === saved) return
     // A longer retention deletes nothing.
-    if (chosen === null || (days !== null && chosen > days)) saving.mutate(chosen)
+    if (chosen === null || (saved !== null && chosen > saved)) saving.mutate(chosen)
     else preview.mutate(chosen)
   }
 
@@ -95,6 +105,10 @@ export function RetentionForm({
       </ConfirmDialog>
     </form>
   )
+}
+
+function textOf(days: Days): string {
+  return days === null ? '' : String(days)
 }
 
 /** @returns undefined if it is not a valid number of days */
