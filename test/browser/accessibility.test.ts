@@ -16,7 +16,14 @@ import { startChildServer } from '../fixtures/child-server.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { hasFocus, inspectScreen, inspectState, openAdministration, tabTo } from './administration.ts'
+import {
+  hasFocus,
+  hasFocusWithin,
+  inspectScreen,
+  inspectState,
+  openAdministration,
+  tabTo,
+} from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { expectLayersUncovered, inspectLayers } from './layers.ts'
 import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
@@ -774,6 +781,7 @@ describe('The keyboard alone', () => {
     await tabTo(page, button)
     await page.keyboard.press('Enter')
     await menu.waitFor()
+    await expect.poll(() => hasFocusWithin(menu)).toBe(true)
     await page.keyboard.press('Escape')
     await menu.waitFor({ state: 'hidden' })
     await expect.poll(() => hasFocus(button)).toBe(true)
@@ -800,7 +808,7 @@ describe('The keyboard alone', () => {
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Invite member' })
     await expect.poll(() => hasFocus(dialog.getByRole('textbox', { name: 'Email' }))).toBe(true)
-    const within = () => dialog.evaluate((dialog) => dialog.contains(document.activeElement))
+    const within = () => hasFocusWithin(dialog)
     for (const key of ['Tab', 'Shift+Tab']) {
       for (let presses = 0; presses < 8; presses++) {
         await page.keyboard.press(key)
@@ -819,7 +827,7 @@ describe('The keyboard alone', () => {
     await page.keyboard.press('Enter')
     const details = page.getByRole('dialog')
     await details.getByText('Custom variables', { exact: true }).waitFor()
-    await expect.poll(() => details.evaluate((open) => open.contains(document.activeElement))).toBe(true)
+    await expect.poll(() => hasFocusWithin(details)).toBe(true)
     await page.keyboard.press('Escape')
     await details.waitFor({ state: 'hidden' })
     await expect.poll(() => hasFocus(event)).toBe(true)

@@ -236,3 +236,8 @@ export async function tabTo(page: Page, element: Locator): Promise<void> {
 export function hasFocus(element: Locator): Promise<boolean> {
   return element.evaluate((element) => element === document.activeElement)
 }
+
+/** Whether an element or something in it has the focus, so that it gets what is typed. */
+export function hasFocusWithin(element: Locator): Promise<boolean> {
+  return element.evaluate((element) => element.contains(document.activeElement))
+}
