@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { isAdministrationBuilt } from '../http/administration-site.ts'
@@ -16,6 +17,7 @@ export function defineServe(command: Command, config: () => Config, io: CommandI
 }
 
 async function serve(config: Config, io: CommandIo) {
+  keepYoungObjectsYoung()
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   await lowerPoolPriority()
@@ -54,4 +56,13 @@ async function serve(config: Config, io: CommandIo) {
   log.info('shutdown complete')
   // Rejects with the error that the server failed with.
   await end
+}
+
+/**
+ * Lets V8 allocate nothing in the old generation at once. It does so with what is made at a place whose objects often
+ * outlive a collection of young ones, as those of a request under load do. Until the old generation is collected, each
+ * keeps alive what it refers to, and all that follows is copied: a second listener per response cost 40 µs per event.
+ */
+function keepYoungObjectsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring')
 }
