@@ -386,6 +386,24 @@ describe('what a replica caches of standings', () => {
   })
 })
 
+describe('steps edited back during a rebuild', () => {
+  it('are rebuilt too: their events may have been removed meanwhile', async () => {
+    const { place, arrive } = await newFollowed()
+    const { databaseUrl } = place
+    const [workspace, journey] = [uuidOf(place.workspace_id), uuidOf(place.journey_id)]
+    const follower = new StandingsFollower(newPool(databaseUrl))
+    await arrive('one', Date.now())
+    expect(await follower.follow(workspace)).toBe('all')
+    await editSteps(place, ['two'])
+    await follower.adopt(workspace, [journey])
+    // Like retention: of an event after the enrolment that is not of a step nothing is noted.
+    await runSql(databaseUrl, `DELETE FROM events WHERE event_id = 'one'`)
+    await editSteps(place, NAMES)
+    await follower.adopt(workspace, [journey])
+    await expectExact(await openStoreForTest(place), place, NAMES)
+  })
+})
+
 // On Citus it waits on another node.
 describe.skipIf(isDistributed)('a workspace whose events cannot be applied', () => {
   it('does not stop those of the others', async () => {

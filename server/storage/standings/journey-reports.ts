@@ -245,5 +245,5 @@ export function standingsState(
   const isOfOthers = !areSameSteps(event_ids, asked.event_ids)
   const isBegun = building && areSameSteps(building.event_ids, asked.event_ids)
   const { done, total } = isBegun ? building : { done: 0, total: 0 }
-  return { as_of_ms: reader.asOf_ms, recomputing: isOfOthers ? { done, total } : null, event_ids }
+  return { as_of_ms: reader.asOf_ms, recomputing: isOfOthers || building ? { done, total } : null, event_ids }
 }

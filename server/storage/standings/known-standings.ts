@@ -52,15 +52,23 @@ export class KnownStandings<Ref, Name> {
    * @param state must at least identify the steps
    */
   of(journey: Ref, event_ids: readonly string[], state: string): KnownJourney<Ref, Name> {
+    this.dropUnless(journey, state)
     const known = this.#journeys.get(journey)
-    if (known?.state === state) return known
-    this.#bytes -= known?.bytes ?? 0
+    if (known) return known
     const { nameOf, customer_bytes } = this.#as
     const packed = new PackedJourney<Ref, Name>(state, event_ids.map(nameOf), customer_bytes)
     if (this.#bytes + packed.bytes > GREATEST_BYTES) this.forget()
     this.#bytes += packed.bytes
     this.#journeys.set(journey, packed)
     return packed
+  }
+
+  /** Clears the cache of a journey unless it has this state. */
+  dropUnless(journey: Ref, state: string): void {
+    const known = this.#journeys.get(journey)
+    if (!known || known.state === state) return
+    this.#bytes -= known.bytes
+    this.#journeys.delete(journey)
   }
 
   /** Stores a standing, in the state that was given last. */

@@ -20,7 +20,8 @@ const PAGES_COUNTED = 1_000
 
 /**
  * The state of a journey with these steps. If they have changed, a rebuild of its standings begins; a rebuild already
- * in progress for other steps is abandoned.
+ * in progress for other steps is abandoned. If the old steps return, their standings are rebuilt too: removals of their
+ * events were not reported while others were configured.
  */
 export async function adoptSteps(
   writer: StandingWriter,
@@ -32,8 +33,6 @@ export async function adoptSteps(
   const { building } = state
   if (areSameSteps(building?.event_ids ?? state.event_ids, event_ids)) return state
   if (building) await writer.dropGeneration(journey, building.generation)
-  if (areSameSteps(state.event_ids, event_ids))
-    return await saved(writer, journey, { ...state, building: null })
   const generation = (building?.generation ?? state.generation) + 1
   const total = await countStandings(writer, journey, state.generation)
   return await saved(writer, journey, {

@@ -138,6 +138,8 @@ export class FollowedStore {
     const steps = { text, event_ids, json: JSON.stringify(event_ids) }
     if (this.#steps.size >= STEPS_KEPT) this.#steps.clear()
     this.#steps.set(journey_ref, steps)
+    // Their standings are rebuilt, also if these steps are edited back: what is cached must not outlive that.
+    this.known.dropUnless(journey_ref, steps.json)
     return steps
   }
 
