@@ -42,10 +42,21 @@ async function begin(db: Transaction, subject: Subject, now_ms: number) {
     .where('kind', '=', kind)
     .where('subject_id', '=', subject_id)
     .executeTakeFirst()
-  if (ageing) return
+  if (ageing) {
+    // It may have been started by a clock that was ahead: the next one scans everything.
+    if (since_ms === null) await setEventsSince(db, aged, null)
+    return
+  }
   const place = JSON.stringify(since_ms === null ? {} : { since_ms })
   await insertRemoval(db, { workspace_id, kind, subject_id, before_ms, begun_ms: now_ms, place })
-  const events_since_ms = before_ms
+  await setEventsSince(db, aged, before_ms)
+}
+
+async function setEventsSince(
+  db: Transaction,
+  { workspace_id, kind, subject_id }: Subject,
+  events_since_ms: number | null,
+) {
   if (kind === 'workspace') {
     const workspace = db.updateTable('workspaces').where('workspace_id', '=', workspace_id)
     await workspace.set({ events_since_ms }).execute()
@@ -90,10 +101,12 @@ async function subjectNow(
 /** @returns undefined if too little has expired */
 function agedOf(retained: Retained | undefined, now_ms: number): Aged | undefined {
   if (!retained) return undefined
-  const { retention_days, since_ms } = retained
+  const { retention_days } = retained
+  // In the future only if a clock was ahead: events that were received before it have been stored after that removal.
+  const since_ms = (retained.since_ms ?? 0) > now_ms ? null : retained.since_ms
   const before_ms = agedBefore(retention_days ?? 0, now_ms)
   const isAged = since_ms === null || before_ms - since_ms >= STEP_MS
-  return isAged ? { ...retained, before_ms } : undefined
+  return isAged ? { ...retained, since_ms, before_ms } : undefined
 }
 
 /** Returns since when the events of a journey are kept; null if none have expired. */
