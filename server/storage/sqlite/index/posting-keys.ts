@@ -5,10 +5,11 @@
 
 const KIND = 2 ** 50
 
-/** A key has 22 bits of a reference beside the 28 of a name. */
+/** A key has the lowest 22 bits of a reference beside the 28 of a name. */
+export const REFERENCE_BITS = 22
 const NAME_BITS = 28
 const NAMES = 2 ** NAME_BITS
-const REFERENCES = 2 ** 22
+const REFERENCES = 2 ** REFERENCE_BITS
 
 const MESSAGE = 0
 const CUSTOMER = 1 * KIND

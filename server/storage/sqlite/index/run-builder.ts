@@ -13,12 +13,12 @@ type RunOutline = Pick<Run, 'run' | 'level' | 'first_seq' | 'last_seq' | 'messag
  */
 export class RunBuilder {
   readonly #outline: RunOutline
-  readonly #writer: RunWriter
+  readonly #writer: Pick<RunWriter, 'insertPage'>
   readonly #postings: PostingPacker
   readonly #timeline: TimelinePacker
   readonly filter: KeyFilter
 
-  constructor(writer: RunWriter, outline: RunOutline) {
+  constructor(writer: Pick<RunWriter, 'insertPage'>, outline: RunOutline) {
     const { run, first_seq, messages } = outline
     const insertPages = (part: 'postings' | 'timeline') => {
       let index = 0
