@@ -63,20 +63,19 @@ export const removeJourney: Operation<'removeJourney'> = async (request, context
   await assertRemovable(storage.db)
   const counted = await storage.events.countEvents(workspaceId, { journey_id }, reading)
   const { events, isAll } = counted
-  const removal = { journey_id, events, more_events: !isAll }
-  if (query.dry_run) {
-    const enrolments = await storage.removals.countEnrolments(storage.lists(reading), {
-      workspace_id: workspaceId,
-      journey_id,
-    })
-    return { status: 200, body: { ...removal, enrolments, dry_run: true } }
-  }
-  const enrolments = await context.change(async (db) => {
-    const journey = await assertRemovable(db)
-    return await removals.removeJourney(db, storage.removals, workspaceId, journey, authorOf(context))
+  // Not in the transaction, which the writer waits for: nobody can enter an archived journey.
+  const enrolments = await storage.removals.countEnrolments(storage.lists(reading), {
+    workspace_id: workspaceId,
+    journey_id,
+  })
+  const removal = { journey_id, events, more_events: !isAll, enrolments }
+  if (query.dry_run) return { status: 200, body: { ...removal, dry_run: true } }
+  await context.change(async (db) => {
+    const journey = { ...(await assertRemovable(db)), enrolments }
+    await removals.removeJourney(db, storage.removals, workspaceId, journey, authorOf(context))
   })
   storage.removals.begin()
-  return { status: 200, body: { ...removal, enrolments } }
+  return { status: 200, body: removal }
 }
 
 async function change(

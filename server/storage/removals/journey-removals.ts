@@ -7,26 +7,20 @@ import type { Removal } from './removals.ts'
 
 type Journey = components['schemas']['Journey']
 
-/**
- * Removes a journey: from the commit on it is hidden; the rest is removed gradually.
- * @returns the number of its enrolments
- */
+/** Removes a journey: from the commit on it is hidden; the rest is removed gradually. */
 export async function removeJourney(
   db: Transaction,
-  removals: Pick<RemovalStore, 'removeJourney' | 'countEnrolments'>,
+  removals: Pick<RemovalStore, 'removeJourney'>,
   workspace_id: string,
-  { journey_id, name }: Pick<Journey, 'journey_id' | 'name'>,
+  { journey_id, name, enrolments }: Pick<Journey, 'journey_id' | 'name'> & { enrolments: number },
   author: Authorship,
-): Promise<number> {
-  const removed = { workspace_id, journey_id, begun_ms: author.at_ms }
-  const enrolments = await removals.countEnrolments(db, removed)
-  await removals.removeJourney(db, removed)
+): Promise<void> {
+  await removals.removeJourney(db, { workspace_id, journey_id, begun_ms: author.at_ms })
   await insertAuditEntry(db, workspace_id, author, {
     action: 'journey_removed',
     subject: { kind: 'journey', id: journey_id, name },
     after: { enrolments },
   })
-  return enrolments
 }
 
 /** Deletes the definition of a journey, the last part, and records how many events it had. */

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Erasures } from '../../../generated/tables.ts'
-import type { Database, ReadingDatabase, Transaction } from '../database.ts'
+import type { ReadingDatabase, Transaction } from '../database.ts'
 import type { Removal } from './removals.ts'
 
 /** What is recorded of an erasure outside the store, to repeat it after an older store was restored. */
@@ -30,11 +30,8 @@ export type RemovalStore = {
     journey: Pick<Removal, 'workspace_id' | 'begun_ms'> & { journey_id: string },
   ): Promise<void>
 
-  /** Counts the enrolments of a journey. */
-  countEnrolments(
-    db: Database | ReadingDatabase,
-    journey: { workspace_id: string; journey_id: string },
-  ): Promise<number>
+  /** Counts the enrolments of a journey, which takes the longer the more there are: not in a transaction of the writer. */
+  countEnrolments(db: ReadingDatabase, journey: { workspace_id: string; journey_id: string }): Promise<number>
 
   /**
    * Records a committed erasure outside of the store, if it has such a journal, so that a restore of an older backup
