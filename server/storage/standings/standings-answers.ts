@@ -12,7 +12,10 @@ export type AnswerSource = {
   /** Undefined for an unknown identifier, and for one of another kind: keys of two kinds may be equal. */
   keyOf(prefix: 'jrn' | 'cus', id: string): Key | undefined
   idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key): string
-  /** The key of a journey, also of one that is being removed: a list may continue after it. */
+  /**
+   * The key of a journey, or of one that is gone a key that sorts among the others as its own did: a list may continue
+   * after it.
+   */
   placeOf(journeyId: string): Key | undefined
   /**
    * The events of journeys' steps in their current configuration; journeys that the workspace does not have are

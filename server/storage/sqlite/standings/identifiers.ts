@@ -18,14 +18,14 @@ export class Identifiers {
 
   /** Covers one workspace; names of another workspace are not found. */
   of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf' | 'placeOf'> {
-    const { journey, customer, anyJourney, journeyId, customerId, eventId } = this.#statements
+    const { journey, customer, place, journeyId, customerId, eventId } = this.#statements
     return {
       keyOf(prefix, id) {
         const found = (prefix === 'jrn' ? journey : customer).get(workspaceId, id)
         return found === undefined ? undefined : keyOf(found)
       },
       placeOf(journeyId) {
-        const found = anyJourney.get(workspaceId, journeyId)
+        const found = place.get({ workspaceId, journeyId })
         return found === undefined ? undefined : keyOf(found)
       },
       idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key) {
@@ -40,9 +40,14 @@ export class Identifiers {
 function prepare(connection: Connection) {
   return {
     ...prepareReferences(connection),
-    anyJourney: connection
-      .prepare<[string, string], number>(
-        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+    // Of a journey that is gone, the number after the journeys created before it: identifiers start with their time.
+    place: connection
+      .prepare<[{ workspaceId: string; journeyId: string }], number>(
+        `SELECT coalesce(
+          (SELECT journey_ref FROM journeys WHERE workspace_id = @workspaceId AND journey_id = @journeyId),
+          (SELECT max(journey_ref) + 1 FROM journeys WHERE workspace_id = @workspaceId AND journey_id < @journeyId),
+          0
+        )`,
       )
       .pluck(),
     journeyId: connection

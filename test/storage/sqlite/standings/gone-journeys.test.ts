@@ -1,12 +1,14 @@
 // engines: sqlite (what only SQLite has)
 
 import { expect, it, onTestFinished } from 'vitest'
+import type { Page, PageRows } from '../../../../server/domain/paging.ts'
 import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { SLICE_ROWS } from '../../../../server/storage/sqlite/standings/followed-store.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
+import type { CustomerJourney } from '../../../../server/storage/standings/standings.ts'
 import type { StandingsQuery } from '../../../../server/storage/standings/standings-query.ts'
 import { connect, openStore } from '../../../fixtures/file-store.ts'
-import { newSubject } from '../../../fixtures/store.ts'
+import { inAnotherJourney, newSubject } from '../../../fixtures/store.ts'
 
 /** A journey with one customer that has been followed, and another one. */
 async function followedJourneys() {
@@ -66,4 +68,35 @@ it('take nothing from the journey that gets their number, however many removals 
   })()
   while (!(await follower.follow()).isAll);
   expect(await report(other.workspace_id, 'jrn_new')).toMatchObject({ enrolled: 1 })
+})
+
+it('are no place where the list of a customer begins again', async () => {
+  const store = await openStore()
+  const oldest = await newSubject(store)
+  const [middle, newest] = [await inAnotherJourney(store, oldest), await inAnotherJourney(store, oldest)]
+  await store.close()
+  const follower = new StandingsFollower(store.path, new MemtableRing(), Date.now)
+  onTestFinished(() => follower.close())
+  await follower.follow()
+  const { workspace_id: workspaceId, customer_id: customerId } = oldest
+  const list = async (page: Page) => {
+    const query = { kind: 'customerJourneys', workspaceId, customerId, page } as const
+    const found = await follower.answer(query, new AbortController().signal)
+    const { rows, next } = found as PageRows<CustomerJourney>
+    return { journeys: rows.map(({ journey_id }) => journey_id), after: next as Page['after'] }
+  }
+  const first = await list({ limit: 2 })
+  expect(first.journeys).toEqual([newest.journey_id, middle.journey_id])
+  const file = connect(store.path)
+  for (const { journey_id } of [middle, oldest]) {
+    const rest = await list({ limit: 2, ...(first.after && { after: first.after }) })
+    expect(rest.journeys).toEqual([oldest.journey_id])
+    file
+      .prepare(
+        'DELETE FROM enrolments WHERE journey_ref IN (SELECT journey_ref FROM journeys WHERE journey_id = ?)',
+      )
+      .run(journey_id)
+    file.prepare('DELETE FROM journeys WHERE journey_id = ?').run(journey_id)
+  }
+  expect(await list({ limit: 2, ...(first.after && { after: first.after }) })).toMatchObject({ journeys: [] })
 })
