@@ -59,9 +59,13 @@ const outlivesPage = /^(init|createEvent)/
  *
  * `createEvent` and `createEvents` add a `message_id` (UUIDv7) to each event that has none. It is an idempotency key:
  * it stays the same across retries, so a retry never stores an event twice. Your objects are not modified.
+ *
+ * @throws {TypeError} if a header cannot carry the key, for example because it has two lines
  */
 export function createClient<Events extends object = AnyEvents>(options: ClientOptions): Client<Events> {
   const { serviceKey, retries } = options
+  // Checked here, because fetch's own error about a header that it cannot send repeats the key. It trims the ends.
+  if (/[^\t\n\r -~]|\S\s+\S/.test(serviceKey)) throw new TypeError('serviceKey must be one line of ASCII')
   const client: Calls = operationCalls(
     operationPaths,
     options,

@@ -2,7 +2,6 @@ import {
   createFinalURL,
   createQuerySerializer,
   defaultPathSerializer,
-  mergeHeaders,
   removeTrailingSlash,
 } from 'openapi-fetch'
 import type { components, operations } from '../generated/contract.ts'
@@ -85,7 +84,7 @@ type Call = {
 export function operationCalls<Routes extends Record<string, Route>>(
   routes: Routes,
   { baseUrl, fetch = globalThis.fetch }: ServerOptions,
-  headers: Record<string, string | undefined>,
+  headers: Record<string, string>,
   send: (call: Call, attempt: (keepalive: boolean) => Promise<Response>) => Promise<Response>,
 ): OperationCalls<Routes> {
   // Only the serializers of openapi-fetch: its full client includes middleware and more, which every page would
@@ -105,7 +104,7 @@ export function operationCalls<Routes extends Record<string, Route>>(
     const json: string | undefined = JSON.stringify(body)
     const prepared = new Request(createFinalURL(pathname, { ...address, params: { path, query } }), {
       method,
-      headers: mergeHeaders({ 'content-type': json && 'application/json' }, headers),
+      headers: json ? { ...headers, 'content-type': 'application/json' } : headers,
       // The contract has no redirects. Following one would send the key to another host or turn a POST into a GET.
       redirect: 'manual',
     })

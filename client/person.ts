@@ -37,7 +37,8 @@ export type PersonClientOptions = ServerOptions & {
  */
 export function createPersonClient(options: PersonClientOptions): PersonClient {
   const { workspaceId, retries } = options
-  return operationCalls(paths, options, { 'x-workspace-id': workspaceId }, ({ method, signal }, attempt) =>
+  const headers: Record<string, string> = workspaceId === undefined ? {} : { 'x-workspace-id': workspaceId }
+  return operationCalls(paths, options, headers, ({ method, signal }, attempt) =>
     method === 'GET' ? fetchWithRetries(() => attempt(false), true, { retries, signal }) : attempt(false),
   )
 }

@@ -158,6 +158,27 @@ async function clientThatNotesKeepalive(first: Answer = json(201, created)) {
   return { cairn, keepalive, nextArrival }
 }
 
+describe('a service key that a header cannot carry', () => {
+  it.each([
+    ['two lines', 'sk_one\nsk_two'],
+    ['typographic quotes', '“sk_one”'],
+    ['an invisible character', 'sk_one\u200b'],
+    ['NUL', 'sk_one\0'],
+  ])('is refused without repeating it: %s', (_name, serviceKey) => {
+    expect(() => createClient({ baseUrl: '/v1', serviceKey })).toThrow(
+      new TypeError('serviceKey must be one line of ASCII'),
+    )
+  })
+
+  it('may end with the line end of the file that it was read from', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
+
+    await createClient({ baseUrl, serviceKey: `${serviceKey}\r\n` }).listJourneys()
+
+    expect(arrivals[0]?.headers['x-service-key']).toBe(serviceKey)
+  })
+})
+
 describe('message_id', () => {
   it('is a new UUIDv7 for every event without one', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(json(201, created))
@@ -220,7 +241,7 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['an HTML error', html(502), 502, '<h1>Not Cairn</h1>'],
+    ['an HTML error', html(500), 500, '<h1>Not Cairn</h1>'],
     ['an HTML page with 200', html(200), 200, '<h1>Not Cairn</h1>'],
     ['JSON that is no problem', json(403, { message: 'Forbidden' }), 403, { message: 'Forbidden' }],
     ['an empty error', json(500, undefined), 500, ''],
