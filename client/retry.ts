@@ -13,9 +13,9 @@ type RetryOptions = {
 /**
  * Calls `send` until the response needs no retry.
  *
- * A 429 is always retried, because nothing was stored. A network error or a 503 leaves the outcome unknown, so it is
- * retried only if the request is `repeatable`. The wait is exponential backoff with full jitter, added to what
- * `Retry-After` asks for (RFC 9110, section 10.2.3).
+ * A 429 is always retried, because nothing was stored. A network error, a 503, or the 502 or 504 of a proxy whose
+ * server did not answer leaves the outcome unknown, so it is retried only if the request is `repeatable`. The wait is
+ * exponential backoff with full jitter, added to what `Retry-After` asks for (RFC 9110, section 10.2.3).
  *
  * Resolves with the last response after `retries` retries, or immediately if `Retry-After` is more than 60 seconds.
  * Rejects with the last network error, or with the signal's reason.
@@ -32,7 +32,8 @@ export async function fetchWithRetries(
     let asked_ms = 0
     try {
       const response = await send()
-      if (last || !(response.status === 429 || (repeatable && response.status === 503))) return response
+      const { status } = response
+      if (last || !(status === 429 || (repeatable && status >= 502 && status <= 504))) return response
       asked_ms = retryAfter_ms(response)
       if (asked_ms > longestWait_ms) return response
     } catch (error) {

@@ -76,6 +76,7 @@ describe('a retry for a person', () => {
     ['429', problem(429, 'rate_limited')],
     ['503', problem(503, 'overloaded')],
     ["a proxy's 503", html(503)],
+    ["a proxy's 504", html(504)],
   ])('repeats a read after %s', async (_name, answer) => {
     const { baseUrl, arrivals } = await startScriptedServer(answer, json(200, emptyPage))
 

@@ -4,8 +4,17 @@ import { createServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { createClient } from '../../client/index.ts'
-import { half, html, json, problem, reset, silence, startScriptedServer } from './scripted-server.ts'
+import { createClient, UnexpectedResponseError } from '../../client/index.ts'
+import {
+  type Answer,
+  half,
+  html,
+  json,
+  problem,
+  reset,
+  silence,
+  startScriptedServer,
+} from './scripted-server.ts'
 
 const serviceKey = 'sk_test'
 const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
@@ -17,7 +26,7 @@ describe('a retry', () => {
     ['half an answer', half(201)],
     ['429', problem(429, 'rate_limited')],
     ['503', problem(503, 'overloaded')],
-    ["a proxy's 503", html(503)],
+    ...[502, 503, 504].map((status): [string, Answer] => [`a proxy's ${status}`, html(status)]),
   ])('sends the same event again, message_id included, after %s', async (_name, answer) => {
     const { baseUrl, arrivals } = await startScriptedServer(answer, json(201, created))
 
@@ -109,6 +118,12 @@ describe('a retry', () => {
       expect(arrivals).toHaveLength(1)
     })
 
+    it.each([502, 504])("never follows a proxy's %i, because it may have been done", async (status) => {
+      const { baseUrl, arrivals } = await startScriptedServer(html(status))
+      await expect(call(createClient({ baseUrl, serviceKey }))).rejects.toThrow(UnexpectedResponseError)
+      expect(arrivals).toHaveLength(1)
+    })
+
     it.each([
       ['a reset connection', reset],
       ['half an answer', half(201)],
@@ -119,14 +134,17 @@ describe('a retry', () => {
     })
   })
 
-  it.each([400, 401, 404, 409, 500])('does not follow %i, which a retry would not change', async (status) => {
-    const { baseUrl, arrivals } = await startScriptedServer(problem(status, 'internal_error'))
+  it.each([400, 401, 404, 409, 500, 501, 505])(
+    'does not follow %i, which a retry would not change',
+    async (status) => {
+      const { baseUrl, arrivals } = await startScriptedServer(problem(status, 'internal_error'))
 
-    const { error } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+      const { error } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
 
-    expect(error?.status).toBe(status)
-    expect(arrivals).toHaveLength(1)
-  })
+      expect(error?.status).toBe(status)
+      expect(arrivals).toHaveLength(1)
+    },
+  )
 
   it('happens 4 times by default, then the last problem is the answer', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(
