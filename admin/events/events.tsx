@@ -130,7 +130,7 @@ export function EventsScreen() {
         {live.isIncomplete && !live.isSampled && live.counted && (
           <Alert color="gray" py="xs" title="Some events are missing from this list">
             <Group gap="sm">
-              Since {secondsText(live.counted.since)}, events arrived too fast to show all of them.
+              Since {secondsText(live.counted.since)}, more events arrived than this list can take.
               <Button
                 size="xs"
                 variant="default"

@@ -24,15 +24,15 @@ const lateMs = 10_000
 const latePages = 10
 const latePageLimit = 500
 
-/** Maximum events held back while nobody looks at the top of the list. */
-const heldLimit = 1000
+/** Maximum events kept besides the list, which a screen may follow for days. */
+const arrivedLimit = 1000
 
 export type Live = {
-  /** Events received since the list was read, the latest first. */
+  /** The latest events received since the list was read, at most 1,000, the latest first. */
   arrived: readonly Event[]
   /** Whether more events arrive at the moment than are shown. */
   isSampled: boolean
-  /** Whether some events received since the start are missing because of sampling. */
+  /** Whether some events received since the start are missing, because of sampling or because there were too many. */
   isIncomplete: boolean
   /** The exact counters since the start; undefined until they were read. */
   counted: { created: number; rejected: number; since: Date } | undefined
@@ -143,14 +143,19 @@ async function follow(
           : await begun(cairn, query, listed, signal)
       isSampling = turn.isBehind
       position = turn.position
-      update((live) => ({
-        arrived: merged(turn.events, live.arrived),
-        isSampled: turn.isBehind,
-        isIncomplete: live.isIncomplete || isSample,
-        counted,
-        error: null,
-        isRunning: true,
-      }))
+      update((live) => {
+        const all = merged(turn.events, live.arrived)
+        // Up to the newest of the list, an event is listed anyway.
+        const isCut = all.slice(arrivedLimit).some(({ id }) => id > (listed.newest?.id ?? ''))
+        return {
+          arrived: all.slice(0, arrivedLimit),
+          isSampled: turn.isBehind,
+          isIncomplete: live.isIncomplete || isSample || isCut,
+          counted,
+          error: null,
+          isRunning: true,
+        }
+      })
     } catch (error) {
       if (signal.aborted) return
       update((live) => ({ ...live, error, isRunning: false }))
@@ -229,7 +234,7 @@ function startOf(newest: Event | null, received_from: string | undefined): strin
 /** Both lists without duplicates, the latest first: `id` is in the order of receipt. */
 export function merged(some: readonly Event[], others: readonly Event[]): Event[] {
   const all = new Map([...others, ...some].map((event) => [event.id, event]))
-  return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, heldLimit)
+  return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
 async function countedSince(cairn: PersonClient, filter: object, since: Date, signal: AbortSignal) {

@@ -209,6 +209,38 @@ describe('Events', () => {
   })
 })
 
+describe('More events than the screen keeps of those that arrive', () => {
+  it('are said to be missing, and are all listed after a reload, page by page', async () => {
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const { client, journey_id } = workspace
+    await event(customer_id, 'before')
+    const page = await open('events')
+    await expect.poll(() => names(page)).toEqual(['before'])
+    const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+    const missing = page.getByText('Some events are missing from this list')
+    const events = Array.from({ length: 400 }, () => ({ journey_id, customer_id, event_id: 'arrived' }))
+
+    for (const shown of [401, 801]) {
+      await client.createEvents({ body: { events } })
+      await expect.poll(() => rows.count()).toBe(shown)
+    }
+    expect(await missing.count()).toBe(0)
+    await client.createEvents({ body: { events } })
+    await missing.waitFor()
+    await expect.poll(() => rows.count()).toBe(1001)
+
+    await page.getByRole('button', { name: 'Reload list' }).click()
+    await missing.waitFor({ state: 'hidden' })
+    await expect.poll(() => rows.count()).toBe(50)
+    for (let listed = 100; listed <= 1250; listed += 50) {
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await expect.poll(() => rows.count()).toBe(Math.min(listed, 1201))
+    }
+    expect((await names(page)).at(-1)).toBe('before')
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  })
+})
+
 function waiting(page: Page): Promise<boolean> {
   return page.getByRole('button', { name: 'Show 1 new event' }).isVisible()
 }
