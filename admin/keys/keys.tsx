@@ -66,7 +66,7 @@ export function KeysScreen() {
               placeholder="Search by name or last four characters"
               leftSection={<IconSearch size={16} aria-hidden />}
               value={filters.values.search}
-              onChange={(value) => filters.set('search', searchOf(value))}
+              onChange={(value) => filters.set('search', value)}
             />
           </Box>
           <SegmentedControl
@@ -141,9 +141,4 @@ function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (ma
       </Table>
     </ArrowKeys>
   )
-}
-
-/** The search text. A whole pasted key is reduced to its last characters, so that it never gets into the address. */
-function searchOf(text: string): string {
-  return /^[ps]k_[0-9A-Za-z]{8,}$/.test(text.trim()) ? text.trim().slice(-4) : text
 }

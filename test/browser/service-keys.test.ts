@@ -351,6 +351,35 @@ describe('the list of keys', () => {
     }
   })
 
+  it('is in no address and no request of another screen either, where somebody pastes it into a filter', async () => {
+    const { key } = await createKey(cairn, workspace, 'secret')
+    const page = await openKeys()
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(request.url()))
+    page.on('framenavigated', (frame) => addresses.push(frame.url()))
+    const open = (screen: string) => page.goto(`${cairn.url}/admin${screenPath(workspace, screen)}`)
+    const showFields = () => page.getByRole('button', { name: 'Filter', exact: true }).click()
+
+    await open('events/refused')
+    await showFields()
+    await page.getByRole('searchbox', { name: 'key_id' }).fill(key)
+    await expect.poll(() => new URL(page.url()).searchParams.get('key_id')).toBe(key.slice(-4))
+    await page.getByRole('searchbox', { name: 'event_id' }).fill(`signed_up ${key}`)
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('event_id'))
+      .toBe(`signed_up ${key.slice(-4)}`)
+    await open('events')
+    await showFields()
+    await page.getByRole('combobox', { name: 'Service key' }).fill(key)
+    await page.getByRole('option', { name: /^Test key/ }).waitFor()
+    await open('audit-log')
+    await page.getByRole('combobox', { name: 'Member or secret key' }).fill(key)
+    await page.getByRole('option', { name: /^Test key/ }).waitFor()
+
+    expect(addresses.length).toBeGreaterThan(0)
+    expect(addresses.filter((address) => address.includes(key))).toEqual([])
+  })
+
   it('has one line per key, so that many can be scanned', async () => {
     for (let number = 1; number <= 40; number++) {
       await api.createServiceKey({ body: { kind: 'publishable', name: `Site ${number}` } })

@@ -1,6 +1,7 @@
 import { createContext, useContext, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { FilterReader, ListReader } from './filter-readers.ts'
+import { withoutKeys } from './without-keys.ts'
 
 /** The filters of a list, kept in the query string; '' means not set. */
 export type Filters<Name extends string, Values extends Record<Name, string> = Record<Name, string>> = {
@@ -88,7 +89,7 @@ export function useFilters<
     const current = new URLSearchParams(location.search)
     for (const [name, values] of changes) {
       current.delete(name)
-      for (const value of [values ?? []].flat()) if (value) current.append(name, value)
+      for (const value of [values ?? []].flat()) if (value) current.append(name, withoutKeys(value))
     }
     setParameters(current, { replace: true, preventScrollReset: true })
   }

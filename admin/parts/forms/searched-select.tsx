@@ -2,6 +2,7 @@ import { type ComboboxData, Select, type SelectProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, type QueryKey, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { withoutKeys } from '../filters/without-keys.ts'
 import { nameLimit } from './field-faults.ts'
 
 /** An option: its identifier and its label. */
@@ -47,7 +48,8 @@ export function SearchedSelect({
   const queryClient = useQueryClient()
   const [opened, setOpened] = useState(false)
   const [typed, setTyped] = useState('')
-  const [settled] = useDebouncedValue(typed.trim(), 200)
+  const sought = withoutKeys(typed).trim()
+  const [settled] = useDebouncedValue(sought, 200)
   const chosenKey = (value: string) => [...source.key, 'chosen', value]
   const chosen = useQuery({
     queryKey: chosenKey(value),
@@ -69,7 +71,7 @@ export function SearchedSelect({
   const groups = found.data ?? []
   const shown = new Set(groups.flatMap(({ items }) => items.map((item) => item.value)))
   const isHidden = choice !== undefined && !shown.has(choice.value)
-  const isFound = text !== '' && text === typed.trim() && found.isSuccess && !found.isPlaceholderData
+  const isFound = text !== '' && text === sought && found.isSuccess && !found.isPlaceholderData
   const data: ComboboxData<string> = [
     // Mantine shows a selected value only if it is among the options.
     ...(isHidden ? [choice] : []),
