@@ -177,6 +177,21 @@ describe('Signing in', () => {
     await heading(page, 'Journeys').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'journeys')}`)
   })
+
+  it('lets somebody else sign in where a workspace is not theirs', async () => {
+    const foreign = await cairn.workspace()
+    const page = await openAdministration({
+      cairn,
+      signedIn: owner.headers,
+      path: screenPath(foreign, 'journeys'),
+      refusals: [nobody],
+    })
+    await heading(page, 'Workspace not found').waitFor()
+    await page.getByRole('button', { name: 'Sign in as someone else' }).click()
+    await heading(page, 'Sign in').waitFor()
+    await sendSignIn(page, await signUp(cairn, foreign, 'owner'))
+    await page.waitForURL((url) => url.pathname.includes(foreign.workspace_id))
+  })
 })
 
 describe('Signing out', () => {
