@@ -45,6 +45,15 @@ const open = (screen: string, signedIn = owner.headers) =>
 const stored = async () => (await api.listEvents()).data?.data.length
 
 describe('Events', () => {
+  it('are kept as long as the workspace says where their journey says nothing, as its form tells', async () => {
+    const page = await open(`journeys/${workspace.journey_id}/settings`)
+    await page.getByText('Leave empty to keep events forever.').waitFor()
+    await api.updateWorkspace({ body: { retention_days: 20 } })
+    await page.reload()
+    await page.getByText('Leave empty to use the period of the workspace, 20 days.').waitFor()
+    expect(await page.getByText('forever').count()).toBe(0)
+  })
+
   it('are kept for as many days as a journey says, after showing how many will be deleted', async () => {
     const path = { journey_id: workspace.journey_id }
     const page = await open(`journeys/${path.journey_id}/settings`)

@@ -16,6 +16,7 @@ type Days = number | null
 export function RetentionForm({
   days,
   journeyId,
+  empty = 'keep events forever',
   save,
   onSaved,
 }: {
@@ -23,6 +24,8 @@ export function RetentionForm({
   days: Days
   /** Omitted for the whole workspace. */
   journeyId?: string
+  /** What an empty field does, after “Leave empty to”. */
+  empty?: string
   save: (days: Days) => Promise<unknown>
   onSaved: (days: Days) => void
 }) {
@@ -69,7 +72,7 @@ export function RetentionForm({
       <Stack gap="sm">
         <TextInput
           label="Keep events for (days)"
-          description="Counted from when an event was received. Leave empty to keep events forever."
+          description={`Counted from when an event was received. Leave empty to ${empty}.`}
           inputMode="numeric"
           autoComplete="off"
           maw={320}
