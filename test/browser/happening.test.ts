@@ -19,9 +19,9 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-function open(screen: string): Promise<Page> {
+function open(screen: string, refusals: string[] = []): Promise<Page> {
   const path = screenPath(workspace, screen)
-  return openAdministration({ cairn, signedIn: owner.headers, path })
+  return openAdministration({ cairn, signedIn: owner.headers, path, refusals })
 }
 
 /** Registers a customer. @returns its `customer_id` */
@@ -344,6 +344,34 @@ describe('What was refused', () => {
     await page.getByRole('button', { name: /^journey_archived from key.*3×/ }).waitFor()
     await preview.click()
     await page.getByText('2 would be stored, 1 would be duplicate.').waitFor()
+  })
+
+  it('is sent again in part if that fails half-way, which the screen says, and can be continued', async () => {
+    const { client, journey_id } = workspace
+    const id = await customer('Ada Lovelace', 'user-1')
+    await client.archiveJourney({ path: { journey_id } })
+    for (let count = 0; count < 3; count += 1) await event(id, 'plan_chosen')
+    await client.restoreJourney({ path: { journey_id } })
+    const page = await open('events/refused', ['500 POST /v1/refusals/replay'])
+    let pages = 0
+    let isBroken = true
+    await page.route(/\/v1\/refusals\/replay\?limit=500(?!.*dry_run)/, (route) => {
+      pages += 1
+      if (isBroken && pages > 2) return route.fulfill({ status: 500, body: '' })
+      return route.continue({ url: route.request().url().replace('limit=500', 'limit=1') })
+    })
+    await page.getByRole('button', { name: /^journey_archived from key.*3×/ }).click()
+    await page.getByRole('button', { name: 'Preview replay' }).click()
+    await page.getByRole('button', { name: 'Replay 3 requests' }).click()
+    await page.getByText('Before this error: 2 stored.').waitFor()
+    expect((await client.listEvents()).data?.data).toHaveLength(2)
+
+    isBroken = false
+    await page.getByRole('button', { name: 'Preview again' }).click()
+    await page.getByText('1 would be stored, 2 would be duplicate.').waitFor()
+    await page.getByRole('button', { name: 'Replay 1 request' }).click()
+    await page.getByText('1 stored, 2 duplicate.').waitFor()
+    expect((await client.listEvents()).data?.data).toHaveLength(3)
   })
 
   it('is listed by its field, and sent again with all of its code and key, which the screen says', async () => {

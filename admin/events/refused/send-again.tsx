@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { IconCheck, IconSend } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { PersonClient, Schemas } from '../../../client/person.ts'
 import { countOf, countText } from '../../parts/number-text.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
@@ -20,10 +21,13 @@ export function SendAgain({ filter }: { filter: Filter }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const workspaceKey = useWorkspaceKey()
+  /** What the replay has done so far. */
+  const [sent, setSent] = useState<Sums>()
   const trial = useMutation({ mutationFn: (filter: Filter) => sendAll(cairn, filter, true) })
   const sending = useMutation({
-    mutationFn: (filter: Filter) => sendAll(cairn, filter, false),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: workspaceKey }),
+    mutationFn: (filter: Filter) => sendAll(cairn, filter, false, setSent),
+    // Not only if it succeeded: a replay that fails has done its first pages.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: workspaceKey }),
   })
   const { data: wouldBe, variables: previewed } = trial
   if (sending.data) {
@@ -33,7 +37,7 @@ export function SendAgain({ filter }: { filter: Filter }) {
         icon={<IconCheck aria-hidden />}
         role="status"
       >
-        {sumsText(sending.data, { stored: 'stored', duplicate: 'duplicate', refused: 'rejected again' })}
+        {sumsText(sending.data, done)}
       </Alert>
     )
   }
@@ -49,6 +53,12 @@ export function SendAgain({ filter }: { filter: Filter }) {
         </Text>
       )}
       <ProblemAlert error={trial.error ?? sending.error} />
+      {sending.error && sent && (
+        <Text size="sm" role="status">
+          Before this error: {sumsText(sent, done)} Preview and replay again to continue. What is stored
+          already is not stored twice.
+        </Text>
+      )}
       <Group gap="xs">
         {wouldBe && previewed && wouldBe.replayed > 0 && (
           <Button
@@ -68,25 +78,38 @@ export function SendAgain({ filter }: { filter: Filter }) {
   )
 }
 
-/** All pages, one after the other. */
-async function sendAll(cairn: PersonClient, filter: Filter, isTrial: boolean): Promise<Sums> {
-  const sums: Sums = { replayed: 0, duplicate: 0, refused: 0, incomplete: 0, codes: [] }
+/** All pages, one after the other. `onPage` receives the sums after each. */
+async function sendAll(
+  cairn: PersonClient,
+  filter: Filter,
+  isTrial: boolean,
+  onPage?: (sums: Sums | undefined) => void,
+): Promise<Sums> {
+  let sums: Sums = { replayed: 0, duplicate: 0, refused: 0, incomplete: 0, codes: [] }
+  onPage?.(undefined)
   const codes = new Map<string, number>()
   let cursor: string | null = null
   do {
     const query = { limit: 500, ...(cursor && { cursor }), ...(isTrial && { dry_run: true }) }
     const page: Schemas['RefusalReplayResults'] = await taken(cairn.replayRefusals({ body: filter, query }))
-    sums.replayed += page.replayed
-    sums.duplicate += page.duplicate
-    sums.refused += page.refused
-    sums.incomplete += page.incomplete
     for (const { code, count } of page.codes) codes.set(code, (codes.get(code) ?? 0) + count)
+    sums = {
+      replayed: sums.replayed + page.replayed,
+      duplicate: sums.duplicate + page.duplicate,
+      refused: sums.refused + page.refused,
+      incomplete: sums.incomplete + page.incomplete,
+      codes: [...codes].map(([code, count]) => ({ code, count })),
+    }
+    onPage?.(sums)
     cursor = page.next_cursor
   } while (cursor)
-  return { ...sums, codes: [...codes].map(([code, count]) => ({ code, count })) }
+  return sums
 }
 
 type Words = { stored: string; duplicate: string; refused: string }
+
+/** Of what a replay has done. */
+const done: Words = { stored: 'stored', duplicate: 'duplicate', refused: 'rejected again' }
 
 /** `37 would be stored, 2 would be duplicate, 1 would be rejected again: journey_archived (1).` */
 function sumsText({ replayed, duplicate, refused, incomplete, codes }: Sums, words: Words): string {
