@@ -56,7 +56,7 @@ function DefinitionPage({ definition }: { definition: Definition }) {
   const { canChange } = useMembership()
   const [isEditing, setIsEditing] = useState(false)
   const isChanging = canChange && isEditing
-  const { data: observed } = useObserved(definition.event_id)
+  const observed = useObserved(definition.event_id)
   return (
     <Page
       title={visibleName(definition.event_id)}
@@ -88,7 +88,8 @@ function DefinitionPage({ definition }: { definition: Definition }) {
               <Title order={2} size="h4" mb="sm" id="fields-heading">
                 Fields of custom_variables
               </Title>
-              <FieldTable variables={definition.variables} observed={observed} />
+              <FieldTable variables={definition.variables} observed={observed.data} />
+              {!observed.data && <ProblemAlert error={observed.error} onRetry={() => observed.refetch()} />}
             </section>
             <Violations definition_id={definition.definition_id} />
             {canChange && <Conformance definition={definition} />}

@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconWand } from '@tabler/icons-react'
 import { countOf, countText } from '../parts/number-text.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { type DraftForm, variablesDraft } from './definition-draft.ts'
 import { useObserved } from './observed.ts'
 
@@ -11,7 +12,8 @@ const needed = 50
 /** Fills the form with what the latest events with its name look like. */
 export function Suggestion({ form }: { form: DraftForm }) {
   const [event_id] = useDebouncedValue(form.values.event_id, 300)
-  const { data } = useObserved(event_id)
+  const { data, error, refetch } = useObserved(event_id)
+  if (error && !data) return <ProblemAlert error={error} onRetry={() => refetch()} />
   if (!data || data.examined === 0) return null
   const { suggestion, examined } = data
   if (!suggestion) {

@@ -24,6 +24,7 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSessionEnded } from '../session/session.ts'
 import { stepOf } from './event-rows.tsx'
@@ -125,10 +126,12 @@ function MoveButton({
   )
 }
 
-/** The details of an event next to the list. `event` is null if it does not exist, undefined while it loads. */
+/** The details of an event next to the list. `event` is null if it does not exist, undefined until it has loaded. */
 export function EventDrawer({
   opened,
   event,
+  error,
+  onRetry,
   journey,
   onClose,
   onFilter,
@@ -136,6 +139,9 @@ export function EventDrawer({
 }: {
   opened: boolean
   event: Schemas['Event'] | null | undefined
+  /** Why it could not be loaded. */
+  error: unknown
+  onRetry: () => void
   journey: Schemas['Journey'] | undefined
   onClose: () => void
   onFilter: FilterBy
@@ -149,7 +155,8 @@ export function EventDrawer({
       moves={moves}
     >
       {event && <EventFacts event={event} journey={journey} onFilter={onFilter} />}
-      {event === undefined && <Loading lines={6} />}
+      {event === undefined && !error && <Loading lines={6} />}
+      <ProblemAlert error={error} onRetry={onRetry} />
       {event === null && (
         <EmptyState title="Event not found">This workspace has no event with this ID.</EmptyState>
       )}

@@ -368,6 +368,8 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
     <EventDrawer
       opened={openedId !== ''}
       event={event}
+      error={event ? null : other.error}
+      onRetry={() => other.refetch()}
       journey={event ? journeys.get(event.journey_id) : undefined}
       onClose={() => close()}
       onFilter={onFilter}

@@ -22,9 +22,9 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-function open(screen: string, person = owner): Promise<Page> {
+function open(screen: string, person = owner, refusals: string[] = []): Promise<Page> {
   const path = screenPath(workspace, screen)
-  return openAdministration({ cairn, signedIn: person.headers, path })
+  return openAdministration({ cairn, signedIn: person.headers, path, refusals })
 }
 
 /** Sends events, each with its variables. */
@@ -174,6 +174,20 @@ describe('A definition', () => {
     await heading(page, 'plan_chosen').waitFor()
     const properties = { plan: { type: 'string' }, seats: { type: 'integer' } }
     expect(await stored()).toMatchObject([{ variables: { properties, required: ['plan'] } }])
+  })
+
+  it('is suggested after another try if the first failed, which is said', async () => {
+    await send('plan_chosen', ...Array.from({ length: 50 }, () => ({ plan: 'team' })))
+    const page = await open('events/definitions/new', owner, ['500 GET /v1/event-definitions/observed'])
+    let isBroken = true
+    await page.route('**/v1/event-definitions/observed*', (route) =>
+      isBroken ? route.fulfill({ status: 500, body: '' }) : route.continue(),
+    )
+    await page.getByRole('textbox', { name: 'event_id' }).fill('plan_chosen')
+    await page.getByText('The response did not come from Cairn').waitFor()
+    isBroken = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Suggest a definition' }).waitFor()
   })
 
   it('stays JSON if fields cannot express it, and can be edited so', async () => {

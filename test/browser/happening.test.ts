@@ -209,6 +209,24 @@ describe('Events', () => {
   })
 })
 
+describe('An event that could not be loaded', () => {
+  it('is reported where it was to be shown, and is shown after another try', async () => {
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const id = await event(customer_id, 'signed_up')
+    const page = await open('events', ['500 GET /v1/events'])
+    let isBroken = true
+    await page.route(/\/v1\/events\?id=/, (route) =>
+      isBroken ? route.fulfill({ status: 500, body: '' }) : route.continue(),
+    )
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?event_id=renewed&event=${id}`)}`)
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('The response did not come from Cairn').waitFor()
+    isBroken = false
+    await drawer.getByRole('button', { name: 'Try again' }).click()
+    await drawer.getByText('at the time of receipt').waitFor()
+  })
+})
+
 describe('More events than the screen keeps of those that arrive', () => {
   it('are said to be missing, and are all listed after a reload, page by page', async () => {
     const customer_id = await customer('Ada Lovelace', 'user-1')
