@@ -159,7 +159,12 @@ export function CustomerScreen() {
           </DataList>
         )}
         <CustomerJourneys journeys={journeys} />
-        <CustomerTimeline customerId={customerId} all={events} journeys={journeys.items} />
+        <CustomerTimeline
+          customerId={customerId}
+          since={customer.data?.created_at}
+          all={events}
+          journeys={journeys.items}
+        />
       </Stack>
     </Page>
   )
@@ -168,10 +173,13 @@ export function CustomerScreen() {
 /** The customer's events. Filters are applied by the server, because only a part of the events may be loaded. */
 function CustomerTimeline({
   customerId,
+  since,
   all,
   journeys,
 }: {
   customerId: string
+  /** When the customer was registered, before which it has no events; undefined until that is known. */
+  since: string | undefined
   all: CustomerEvents
   journeys: readonly Schemas['CustomerJourney'][]
 }) {
@@ -180,6 +188,8 @@ function CustomerTimeline({
   const filters = useFilters({ journey_id: text, event_id: text })
   const { values } = filters
   const isFiltered = filters.count > 0
+  // The timeline shows all events; the Events page would show those of the last 24 hours.
+  const shown = { customer_id: customerId, ...given(values), ...(since && { received_from: since }) }
   const found = usePages(
     useWorkspaceKey('events', 'of-customer', customerId, values),
     (cursor, signal) =>
@@ -208,11 +218,7 @@ function CustomerTimeline({
           {isFiltered
             ? 'Matching events, most recently received first. '
             : 'Events in all journeys, most recent first. '}
-          <Anchor
-            component={Link}
-            inherit
-            to={`/w/${workspace_id}/events?${new URLSearchParams({ customer_id: customerId, ...given(values) })}`}
-          >
+          <Anchor component={Link} inherit to={`/w/${workspace_id}/events?${new URLSearchParams(shown)}`}>
             Show on the Events page
           </Anchor>
         </Text>

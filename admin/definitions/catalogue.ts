@@ -4,7 +4,7 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
 /** A day, in milliseconds. */
-const day_ms = 86_400_000
+export const day_ms = 86_400_000
 
 /** An event name that is defined, or was received in the last 7 days (UTC, including today). */
 export type CatalogueEntry = {

@@ -156,7 +156,7 @@ function Name({ entry: { event_id, definition } }: { entry: CatalogueEntry }) {
   const { workspace_id } = useMembership()
   const path = definition
     ? `events/definitions/${definition.definition_id}`
-    : `events?event_id=${encodeURIComponent(event_id)}`
+    : `events?${new URLSearchParams({ event_id, last: '7d' })}`
   return (
     <Anchor component={Link} inherit ff="monospace" fw={500} to={`/w/${workspace_id}/${path}`}>
       <bdi>{visibleName(event_id)}</bdi>

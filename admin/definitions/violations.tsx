@@ -14,7 +14,8 @@ import { pointerText } from './value-words.ts'
 
 type Kind = Schemas['DefinitionViolationKind']
 
-const days = 30
+/** How many days are counted. */
+export const violationDays = 30
 
 /** How events violated a definition over the last days. */
 export function Violations({ definition_id }: Pick<Schemas['EventDefinition'], 'definition_id'>) {
@@ -22,7 +23,9 @@ export function Violations({ definition_id }: Pick<Schemas['EventDefinition'], '
   const { data, error, refetch } = useQuery({
     queryKey: useWorkspaceKey('definitions', definition_id, 'violations'),
     queryFn: ({ signal }) =>
-      taken(cairn.listDefinitionViolations({ path: { definition_id }, query: { days }, signal })),
+      taken(
+        cairn.listDefinitionViolations({ path: { definition_id }, query: { days: violationDays }, signal }),
+      ),
   })
   return (
     <section aria-labelledby="violations-heading">
@@ -39,7 +42,7 @@ export function Violations({ definition_id }: Pick<Schemas['EventDefinition'], '
 function Counted({ violations }: { violations: Schemas['DefinitionViolations'] }) {
   const { stored, rejected, kinds } = violations
   if (stored + rejected === 0) {
-    return <Text size="sm">No event has violated this definition in the last {days} days.</Text>
+    return <Text size="sm">No event has violated this definition in the last {violationDays} days.</Text>
   }
   const perDay = violations.days.map((day) => ({
     key: day.day,
@@ -49,7 +52,7 @@ function Counted({ violations }: { violations: Schemas['DefinitionViolations'] }
   return (
     <Stack gap="md">
       <ChartFigure
-        sentence={`${countOf(stored + rejected, 'event')} did not conform in the last ${days} days (UTC): ${countText(stored)} stored, ${countText(rejected)} rejected.`}
+        sentence={`${countOf(stored + rejected, 'event')} did not conform in the last ${violationDays} days (UTC): ${countText(stored)} stored, ${countText(rejected)} rejected.`}
         height={160}
         columns={[
           { key: 'day', label: 'Day' },

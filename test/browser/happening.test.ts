@@ -209,6 +209,34 @@ describe('Events', () => {
   })
 })
 
+describe('A link to events', () => {
+  it('selects as long a time as the place shows that it is in', async () => {
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    await event(customer_id, 'signed_up')
+    const { created_at } = (await workspace.client.getCustomer({ path: { customer_id } })).data ?? {}
+    const page = await open(`customers/${customer_id}`)
+    await page.getByRole('link', { name: 'Show on the Events page' }).click()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+    expect(query(page)).toEqual({ customer_id, received_from: created_at })
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'events/definitions')}`)
+    await page.getByRole('link', { name: 'signed_up', exact: true }).click()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+    expect(query(page)).toEqual({ event_id: 'signed_up', last: '7d' })
+
+    const body = { event_id: 'signed_up', variables: { type: 'object' as const } }
+    const { data } = await owner.client(workspace.workspace_id).defineEvent({ body })
+    const path = `events/definitions/${data?.definition.definition_id}`
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, path)}`)
+    await page.getByText('in the last 30 days').waitFor()
+    const opened_ms = Date.now()
+    await page.getByRole('link', { name: 'Show events with this name' }).click()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+    expect(query(page).event_id).toBe('signed_up')
+    expect(Date.parse(query(page).received_from ?? '')).toBeLessThanOrEqual(opened_ms - 30 * 86_400_000)
+  })
+})
+
 describe('An event that could not be loaded', () => {
   it('is reported where it was to be shown, and is shown after another try', async () => {
     const customer_id = await customer('Ada Lovelace', 'user-1')
