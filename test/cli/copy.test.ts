@@ -1,14 +1,18 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it, vi } from 'vitest'
-import { startCairn, unmadeStore } from '../fixtures/cairn.ts'
+import { newStore, startCairn, unmadeStore } from '../fixtures/cairn.ts'
 import { spawnCairn } from '../fixtures/command.ts'
-import { copy, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
+import { copy, expectNothingToldAgain, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
 describe('cairn copy', () => {
   it('copies a whole store, so that no caller notices', async () => {
     await expectSameCopy(await filled(), await unmadeStore())
+  })
+
+  it('tells no webhook again what it was told before, and all that it was not', async () => {
+    await expectNothingToldAgain(await newStore(), await unmadeStore())
   })
 
   it('copies nothing into a store that has data', async () => {

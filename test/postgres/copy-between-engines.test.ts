@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { expectSameCopy, filled } from '../fixtures/copied-store.ts'
+import { expectNothingToldAgain, expectSameCopy, filled } from '../fixtures/copied-store.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 
 const newFile = () => `sqlite:${join(temporaryFolder(), 'cairn.db')}`
@@ -15,5 +15,10 @@ describe('cairn copy', () => {
 
   it('takes a store from PostgreSQL to a file', async () => {
     await expectSameCopy(await filled({ databaseUrl: await newDatabase() }), newFile())
+  })
+
+  it('tells no webhook again what it was told before, and all that it was not', async () => {
+    await expectNothingToldAgain(newFile(), await newDatabase())
+    await expectNothingToldAgain(await newDatabase(), newFile())
   })
 })

@@ -81,12 +81,28 @@ export type RowKey = readonly (string | number)[]
 /** Some rows of a table, and where the next ones begin. */
 export type Rows = { rows: Row[]; place: RowKey | undefined }
 
+/** What webhooks have not been told, by the order of arrival of an engine. */
+export type Untold = { events: UntoldAfter; customers: UntoldAfter }
+
+/**
+ * When the first one of a workspace arrived that is after a cursor, or since `from_ms` if there is none; if all were told, an
+ * instant after them.
+ */
+type UntoldAfter = (
+  workspaceId: string,
+  cursor: string | null,
+  from_ms: number,
+) => Promise<UntoldSince> | UntoldSince
+
+type UntoldSince = { first_ms: number } | { after_ms: number }
+
 /** Reads rows of a shared table in key order. */
 export async function readShared(
   db: Kysely<DB>,
   table: SharedTable,
   place: RowKey | undefined,
   limit: number,
+  untold: Untold,
 ): Promise<Rows> {
   const key = sharedKeys[table]
   const columns = sql.join(key.map((column) => sql.ref(column)))
@@ -94,12 +110,43 @@ export async function readShared(
   const found = await sql<Record<string, string | number | null>>`SELECT * FROM ${sql.table(table)} ${behind}
     ORDER BY ${columns} LIMIT ${sql.lit(limit)}`.execute(db)
   const last = found.rows.at(-1)
-  return { rows: found.rows.map(withoutReferences), place: last && key.map((column) => last[column] ?? '') }
+  const rows: Row[] = []
+  for (const row of found.rows) {
+    const portable = withoutReferences(row)
+    rows.push(table === 'webhooks' ? { ...portable, from_ms: await untoldFrom(row, untold) } : portable)
+  }
+  return { rows, place: last && key.map((column) => last[column] ?? '') }
 }
 
 /** Row numbers are internal to an engine; so are cursors, and who is working on something. */
 function withoutReferences(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !/_ref$|_cursor$|^lease_/.test(name)))
+}
+
+/**
+ * Returns the instant that replaces the cursors of a webhook: everything before it was told. What was told since is read
+ * again, and recognized by its delivery. A list of which everything was told does not count: if nothing has happened in it
+ * for long, it would lead to an instant that is older than the deliveries of the others.
+ */
+async function untoldFrom(row: Row, { events, customers }: Untold): Promise<number> {
+  const types: string[] = JSON.parse(String(row.types))
+  const lists = [
+    ['event.created', row.event_cursor, events],
+    ['journey.', row.journey_cursor, events],
+    ['customer.created', row.customer_cursor, customers],
+  ] as const
+  const wanted = lists.filter(([prefix]) => types.some((type) => type.startsWith(prefix)))
+  const from_ms = Number(row.from_ms)
+  // Nothing was read yet, or this is a copy, which is read to be compared.
+  if (wanted.every(([, cursor]) => cursor === null)) return from_ms
+  const firsts_ms: number[] = []
+  let after_ms = from_ms
+  for (const [, cursor, untoldAfter] of wanted) {
+    const since = await untoldAfter(String(row.workspace_id), cursor == null ? null : String(cursor), from_ms)
+    if ('first_ms' in since) firsts_ms.push(since.first_ms)
+    else after_ms = Math.max(after_ms, since.after_ms)
+  }
+  return firsts_ms.length === 0 ? after_ms : Math.max(from_ms, Math.min(...firsts_ms))
 }
 
 /** Writes rows of a shared table. */

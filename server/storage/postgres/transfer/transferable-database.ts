@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../../generated/tables.ts'
+import { cursorPosition, firstPosition } from '../../../domain/cursors.ts'
 import { readAddress } from '../../../domain/postgres-urls.ts'
 import {
   type EnrolmentRow,
@@ -10,13 +11,14 @@ import {
   type RowKey,
   type Rows,
   readShared,
+  type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, Servers } from '../connection/connection.ts'
 import { Pool, runOn } from '../connection/pool.ts'
-import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
+import { digitsOf, firstUuidOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
 import { PoolDialect } from '../dialect.ts'
 import { hasTable, migrateDatabase } from '../migrate-database.ts'
 import { makePartitions } from '../partitions.ts'
@@ -75,6 +77,7 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
     }),
   })
   const events = new EventCursor(pool)
+  const untold = untoldIn(pool)
   const months = new Set<string>()
 
   /** Partitions for the months of the events, so that retention can drop whole partitions. */
@@ -89,7 +92,7 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
 
   return {
     async read(table, place, limit) {
-      if (isShared(table)) return await readShared(db, table, place, limit)
+      if (isShared(table)) return await readShared(db, table, place, limit, untold)
       return table === 'events' ? await events.read(place, limit) : await readEnrolments(pool, place, limit)
     },
     async write(table, rows, progress) {
@@ -116,6 +119,70 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
     async close() {
       events.close()
       await pool.close()
+    },
+  }
+}
+
+/** Late arrivals, and what is in a queue and may become one, have a position after their own instant. */
+function untoldIn(pool: Pool): Untold {
+  type Statement = [sql: string, ...parameters: (string | number)[]]
+  const firstOf = async (told_ms: number, statements: readonly Statement[]) => {
+    const found = await Promise.all(
+      statements.map(async ([sql, ...parameters]) => {
+        const [row] = await pool.read<{ id?: string; ms?: number | null }>(sql, parameters)
+        return row?.id ? msOf(digitsOf(row.id)) : row?.ms
+      }),
+    )
+    const instants = found.filter((ms) => ms != null)
+    return instants.length === 0 ? { after_ms: told_ms + 1 } : { first_ms: Math.min(...instants) }
+  }
+  return {
+    async events(workspaceId, cursor, from_ms) {
+      const { ms, id } = cursor === null ? firstPosition('evt', from_ms) : cursorPosition(cursor, 'evt')
+      const workspace = uuidOf(workspaceId)
+      return await firstOf(ms, [
+        [
+          'SELECT id FROM events WHERE workspace_id = $1 AND id >= $2 AND id > $3 ORDER BY id LIMIT 1',
+          workspace,
+          firstUuidOf(ms),
+          uuidOf(id),
+        ],
+        [
+          `SELECT id FROM event_strays WHERE workspace_id = $1 AND (at_ms, id) > ($2, $3::uuid)
+          ORDER BY id LIMIT 1`,
+          workspace,
+          ms,
+          uuidOf(id),
+        ],
+        [
+          `SELECT first_event AS id FROM event_arrivals WHERE workspace_id = $1 ORDER BY first_event LIMIT 1`,
+          workspace,
+        ],
+      ])
+    },
+    async customers(workspaceId, cursor, from_ms) {
+      const { ms, id } = cursor === null ? firstPosition('cus', from_ms) : cursorPosition(cursor, 'cus')
+      return await firstOf(ms, [
+        [
+          `SELECT min(created_ms) AS ms FROM customers
+          WHERE workspace_id = $1 AND (created_ms, customer_id) > ($2, $3)`,
+          workspaceId,
+          ms,
+          id,
+        ],
+        [
+          `SELECT min(created_ms) AS ms FROM customer_strays JOIN customers USING (workspace_id, customer_id)
+          WHERE workspace_id = $1 AND (at_ms, customer_id) > ($2, $3)`,
+          workspaceId,
+          ms,
+          id,
+        ],
+        [
+          `SELECT min(substring(enrolments FROM '"enrolled_ms" ?: ?([0-9]+)')::bigint) AS ms FROM enrolment_arrivals
+          WHERE workspace_id = $1`,
+          workspaceId,
+        ],
+      ])
     },
   }
 }

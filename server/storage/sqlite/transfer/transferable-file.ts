@@ -1,5 +1,7 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../../generated/tables.ts'
+import { cursorPosition } from '../../../domain/cursors.ts'
+import { eventIdBytes } from '../../../domain/identifiers.ts'
 import { messageIdText, type StoredMessageId, storedMessageId } from '../../../domain/message-ids.ts'
 import {
   type EnrolmentRow,
@@ -8,13 +10,14 @@ import {
   type RowKey,
   type Rows,
   readShared,
+  type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
-import { ZoneMapWriter } from '../index/zone-map.ts'
-import { keptId, wholeId } from '../kept-ids.ts'
+import { ZoneMapReader, ZoneMapWriter } from '../index/zone-map.ts'
+import { type Kept, keptId, wholeId, wholeIdText } from '../kept-ids.ts'
 import { LocalDialect } from '../local-dialect.ts'
 import { hasTable, migrateFile } from '../migrate-file.ts'
 
@@ -38,6 +41,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database: connection }) })
   const statements = prepare(connection)
   const zoneMap = new ZoneMapWriter(connection)
+  const untold = untoldIn(connection)
 
   const readEnrolments = (place: RowKey | undefined, limit: number): Rows => {
     const [journey = 0, customer = 0] = place ?? []
@@ -79,7 +83,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
 
   return {
     async read(table, place, limit) {
-      if (isShared(table)) return await readShared(db, table, place, limit)
+      if (isShared(table)) return await readShared(db, table, place, limit, untold)
       return table === 'enrolments' ? readEnrolments(place, limit) : readEvents(place, limit)
     },
     async write(table, rows, progress) {
@@ -103,6 +107,45 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
     async close() {
       await db.destroy()
       lock.close()
+    },
+  }
+}
+
+function untoldIn(connection: Connection): Untold {
+  const zoneMap = new ZoneMapReader(connection)
+  const head = connection.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?')
+  const event = connection
+    .prepare<[string, number, number], number | null>(
+      `SELECT min(received_ms) FROM events
+      WHERE workspace_ref = (SELECT workspace_ref FROM workspaces WHERE workspace_id = ?) AND seq >= ?
+        AND received_ms >= ?`,
+    )
+    .pluck()
+  const customer = connection
+    .prepare<[string, number, number], number | null>(
+      'SELECT min(created_ms) FROM customers WHERE workspace_id = ? AND customer_ref > ? AND created_ms >= ?',
+    )
+    .pluck()
+  const newest = connection
+    .prepare<[string], number | null>('SELECT max(created_ms) FROM customers WHERE workspace_id = ?')
+    .pluck()
+  const seqAfter = (id: string) => {
+    const seq = zoneMap.firstFrom(eventIdBytes(id))
+    const found = Number.isFinite(seq) ? head.get(seq) : undefined
+    return found && wholeIdText(found) === id ? seq + 1 : seq
+  }
+  const since = (first_ms: number | null | undefined, told_ms: number) =>
+    first_ms == null ? { after_ms: told_ms + 1 } : { first_ms }
+  return {
+    events(workspaceId, cursor, from_ms) {
+      if (cursor === null) return since(event.get(workspaceId, 0, from_ms), from_ms)
+      const { ms, id } = cursorPosition(cursor, 'evt')
+      const seq = seqAfter(id)
+      return since(Number.isFinite(seq) ? event.get(workspaceId, seq, from_ms) : null, ms)
+    },
+    customers(workspaceId, cursor, from_ms) {
+      const ref = cursor === null ? 0 : cursorPosition(cursor, 'cus').ms
+      return since(customer.get(workspaceId, ref, from_ms), newest.get(workspaceId) ?? from_ms)
     },
   }
 }
