@@ -17,8 +17,10 @@ export class ExportSlots {
    * @throws {Unavailable} if the caller, its workspace or the server has reached its limit
    */
   enter({ workspaceId, caller }: Owner): () => void {
-    const ofWorkspace = [...this.#owners].filter((other) => other.workspaceId === workspaceId)
-    const ofCaller = ofWorkspace.filter((other) => other.caller === caller)
+    const owners = [...this.#owners]
+    const ofWorkspace = owners.filter((other) => other.workspaceId === workspaceId)
+    // In all workspaces: a person may have many.
+    const ofCaller = owners.filter((other) => other.caller === caller)
     const isFull =
       ofCaller.length >= MOST.ofCaller ||
       ofWorkspace.length >= MOST.ofWorkspace ||

@@ -9,7 +9,7 @@ import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fi
 import { customerInJourney } from '../fixtures/customer.ts'
 import { exported, pausedExport } from '../fixtures/exported.ts'
 import { withPatience } from '../fixtures/patience.ts'
-import { browser, newMember, signIn, signUp } from '../fixtures/people.ts'
+import { addMember, browser, newMember, signIn, signUp } from '../fixtures/people.ts'
 
 /** A server of its own, because the tests read its log. */
 let cairn: Cairn
@@ -373,6 +373,27 @@ describe('an export that nobody reads', () => {
     answers[0]?.destroy()
     const isFree = async () => (await cairn.fetch('/events/export', { headers: callers[2] })).ok
     await vi.waitUntil(isFree, withPatience)
+  })
+
+  it('takes one of two slots of a person, in whichever workspaces', async () => {
+    const senders = [await newSender(), await newSender(), await newSender()] as const
+    const person = await newMember(cairn, senders[0].workspace, 'admin')
+    for (const { workspace } of senders.slice(1)) await addMember(cairn, workspace, person, 'admin')
+    const cookie = await signIn(cairn, person)
+    const headersOf = ({ workspace }: (typeof senders)[number]) => ({
+      ...cookie,
+      'x-workspace-id': workspace.workspace_id,
+    })
+    for (const sender of senders.slice(0, 2)) {
+      await sender.sendLarge()
+      const answer = await pausedExport(cairn, '/events/export', headersOf(sender))
+      onTestFinished(() => void answer.destroy())
+      expect(answer.statusCode).toBe(200)
+    }
+    const third = await cairn.fetch('/events/export', { headers: headersOf(senders[2]) })
+    expect([third.status, (await third.json()).code]).toEqual([503, 'overloaded'])
+    const headers = { 'x-service-key': senders[2].workspace.secret_key }
+    expect((await cairn.fetch('/events/export', { headers })).status).toBe(200)
   })
 
   it('is disconnected when its key is revoked, and does not look complete', async () => {
