@@ -25,6 +25,13 @@ type Options = { isDry: boolean; context: Context }
 /** Outcomes from worst to best; for a whole refused batch the worst is reported. */
 const WORST = ['incomplete', 'refused', 'replayed', 'duplicate'] as const satisfies Replayed['outcome'][]
 
+/** Parses and validates refusals: one after the other, because it takes the main thread, which others share. */
+export async function attemptsOf(rows: readonly RefusalRow[], context: Context): Promise<Attempt[]> {
+  const attempts: Attempt[] = []
+  for (const row of rows) attempts.push(await attemptOf(row, context))
+  return attempts
+}
+
 /**
  * Replays refusals, through the same checks and into the same store as the first time; customers first, because events
  * may refer to them.
@@ -32,12 +39,9 @@ const WORST = ['incomplete', 'refused', 'replayed', 'duplicate'] as const satisf
  */
 export async function replayed(
   workspaceId: string,
-  rows: readonly RefusalRow[],
+  attempts: readonly Attempt[],
   options: Options,
 ): Promise<Replayed[]> {
-  const attempts: Attempt[] = []
-  // One after the other, because validating them takes the main thread, which others share.
-  for (const row of rows) attempts.push(await attemptOf(row, options.context))
   const settled = await Promise.all(
     attempts.map((attempt) => {
       if ('settled' in attempt) return attempt.settled

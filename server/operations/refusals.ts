@@ -7,7 +7,7 @@ import type { RefusalGroup, UnsavedRefusals } from '../storage/refusals/refusal-
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import type { RefusalFilter } from '../storage/refusals/refusals.ts'
 import { auditedFilter, noteInWorkspace, noteReader } from './noted-readers.ts'
-import { type Replayed, replayed } from './refusal-replay.ts'
+import { attemptsOf, type Replayed, replayed } from './refusal-replay.ts'
 
 type Refusal = components['schemas']['Refusal']
 
@@ -75,10 +75,12 @@ export const replayRefusals: Operation<'replayRefusals'> = async ({ workspaceId,
           reading,
         )
       : { rows: await oneOf(context, workspaceId, { refusal_id, ...filter }), next: null }
+  const attempts = await attemptsOf(rows, context)
+  // It checks the caller again, who may have lost the role meanwhile.
   if (!isDry && rows.length > 0) {
     await noteInWorkspace(context, workspaceId, { action: 'refusals_replayed', after: auditedFilter(body) })
   }
-  const outcomes = await replayed(workspaceId, rows, { isDry, context })
+  const outcomes = await replayed(workspaceId, attempts, { isDry, context })
   const results = outcomes.map((outcome, index) => ({
     refusal_id: rows[index]?.refusal_id ?? '',
     ...outcome,

@@ -1,8 +1,10 @@
 // engines: sqlite, postgres
 
-import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
+import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import type { Context } from '../../server/contract.ts'
+import { RequestContext } from '../../server/http/request-context.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 
@@ -172,5 +174,33 @@ describe('nothing is changed afterwards, by requests in flight,', () => {
       )
       expect(afterwards).toEqual([])
     }
+  })
+
+  it('by a replay of refusals that was still being validated', async () => {
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    const path = { journey_id }
+    await client.archiveJourney({ path })
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    await client.restoreJourney({ path })
+    const member = await signUp(cairn, workspace, 'admin')
+    const validating = Promise.withResolvers<void>()
+    const demoted = Promise.withResolvers<void>()
+    const property = Object.getOwnPropertyDescriptor(RequestContext.prototype, 'checkBody') ?? {}
+    onTestFinished(() => void Object.defineProperty(RequestContext.prototype, 'checkBody', property))
+    const held: Context['checkBody'] = async (_, body) => {
+      validating.resolve()
+      await demoted.promise
+      return body as never
+    }
+    Object.defineProperty(RequestContext.prototype, 'checkBody', { ...property, get: () => held })
+    const replay = member.client().replayRefusals({ body: {} })
+    await validating.promise
+    const { person_id } = member
+    const demotion = await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+    expect(demotion.response.status).toBe(200)
+    demoted.resolve()
+    expect((await replay).error?.code).toBe('role_not_allowed')
+    expect((await client.listEvents()).data?.data).toEqual([])
   })
 })
