@@ -36,7 +36,7 @@ export type SendingOptions = {
 /** Requests to one webhook at once; one while its receiver fails. */
 const AT_ONCE = 4
 
-/** Deliveries sent before others of the same webhook are read, and how long that may take. */
+/** Maximum deliveries read at a time, unless they are large, and how long sending them may take. */
 const BATCH = 500
 const BATCH_MS = 5_000
 
@@ -67,13 +67,13 @@ export async function sendDue(webhook: StoredWebhook, options: SendingOptions): 
   const { retry_ms, failures } = webhook
   if (retry_ms !== null && retry_ms > now()) return false
   const isProbe = failures >= FAILURES_BEFORE_WAIT
-  const due = isProbe
-    ? await probeOf(webhook, options)
+  const { rows: due, next } = isProbe
+    ? { rows: await probeOf(webhook, options), next: null }
     : await dueDeliveries(storage.db, webhook, now(), BATCH)
   if (due.length === 0) return false
   const batch = new Batch(webhook, options, isProbe)
   await batch.send(due)
-  return batch.isHealthy && due.length === BATCH
+  return batch.isHealthy && next !== null
 }
 
 /**

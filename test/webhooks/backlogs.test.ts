@@ -2,9 +2,10 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
+import { eventMessage } from '../../server/domain/webhook-messages.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import type { Storage } from '../../server/storage/storage.ts'
-import { isFull } from '../../server/storage/tables/webhook-deliveries.ts'
+import { dueDeliveries, isFull } from '../../server/storage/tables/webhook-deliveries.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
@@ -100,14 +101,18 @@ it('sends what is due even if it cannot read what has happened since', async () 
   await receiver.has(3)
 })
 
-/** Adds deliveries that are due in an hour. */
-async function addWaiting(webhook_id: string, count: number, { attempts }: { attempts: number }) {
+/** Adds deliveries, which are due in an hour. */
+async function addWaiting(
+  webhook_id: string,
+  count: number,
+  { attempts, message = '{}', due_ms = 3_600_000 }: { attempts: number; message?: string; due_ms?: number },
+) {
   const { run } = await connectTo(cairn.databaseUrl)
   await run(`INSERT INTO webhook_deliveries
     (workspace_id, webhook_id, delivery_id, type, subject, message, created_ms, status, attempts, next_ms)
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-    SELECT '${workspace.workspace_id}', '${webhook_id}', 'msg_${attempts}_${count}_' || n, 'customer.created', 'none', '{}', 0,
-      'pending', ${attempts}, ${Date.now() + 3_600_000} FROM numbers`)
+    SELECT '${workspace.workspace_id}', '${webhook_id}', 'msg_${attempts}_${count}_' || n, 'customer.created', 'none', '${message}', 0,
+      'pending', ${attempts}, ${Date.now() + due_ms} FROM numbers`)
 }
 
 describe('very many messages that a receiver has rejected', () => {
@@ -130,6 +135,25 @@ describe('very many messages that a receiver has rejected', () => {
     await addWaiting(path.webhook_id, 1, attempts)
     expect(await isFull(storage.db, webhook)).toBe(true)
   })
+})
+
+it('reads no more than a megabyte of large messages at a time, and sends all', async () => {
+  const { client, journey_id } = workspace
+  const event = { journey_id, customer_id: await initialize(workspace, 'user-1'), event_id: 'signed_up' }
+  await client.createEvent({ body: { ...event, custom_variables: { text: 'a'.repeat(15_000) } } })
+  const [stored] = (await client.listEvents()).data?.data ?? []
+  const message = stored ? eventMessage(stored) : ''
+  const path = await createWebhook(['customer.created'])
+  await setEnabled(path, false)
+  await addWaiting(path.webhook_id, 200, { attempts: 0, message, due_ms: 0 })
+  const webhook = { workspace_id: workspace.workspace_id, ...path }
+  const { rows, next } = await dueDeliveries(storage.db, webhook, Date.now(), 500)
+  const read_bytes = rows.reduce((sum, { message }) => sum + (message?.length ?? 0), 0)
+  expect(read_bytes).toBeLessThanOrEqual(1024 * 1024)
+  expect([rows.length, next]).toEqual([63, expect.anything()])
+  await setEnabled(path, true)
+  await receiver.has(200)
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(200)
 })
 
 describe('slow receivers of a workspace', () => {

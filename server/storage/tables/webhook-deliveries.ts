@@ -56,24 +56,28 @@ export async function insertDeliveries(
   }
 }
 
-/** The deliveries of a webhook that are due, first those that are due for longest. */
+/** The deliveries of a webhook that are due, first those that are due for longest; no more than a page of a list takes. */
 export async function dueDeliveries(
   db: Kysely<DB>,
   { workspace_id, webhook_id }: WebhookKey,
   now_ms: number,
   limit: number,
-): Promise<StoredDelivery[]> {
-  const rows = await db
+): Promise<PageRows<StoredDelivery>> {
+  const all = db
     .selectFrom('webhook_deliveries')
-    .selectAll()
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
+  const keys = all
+    .select([sql<number>`next_ms`.as('ms'), 'delivery_id as id', deliveryBytes])
     .where('next_ms', '<=', now_ms)
     .orderBy('next_ms')
-    .limit(limit)
-    .execute()
-  return rows.map(storedOf)
+  return await readPage(keys, { limit }, async (ids) => {
+    const rows = await all.selectAll().where('delivery_id', 'in', ids).execute()
+    return rows.map((row) => [row.delivery_id, storedOf(row)] as const)
+  })
 }
+
+const deliveryBytes = bytes({ json: ['message'], text: ['response'] })
 
 /**
  * The delivery of a webhook whose next attempt is the first, of those that have failed or those that were never sent;
@@ -324,7 +328,7 @@ export async function newestDeliveries(
     .where('webhook_id', '=', webhook_id)
   const keys = all
     .select(['created_ms as ms', 'delivery_id as id'])
-    .select(bytes({ json: ['message'], text: ['response'] }))
+    .select(deliveryBytes)
     .where(behind(page.after, 'created_ms', 'delivery_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('delivery_id', 'desc')
