@@ -66,7 +66,7 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
   const { enabled, skip_missed, ...settings } = body
   if (settings.url !== undefined) await context.webhooks.assertAllowed(settings.url, workspaceId)
   const customer_cursor = await lastCustomer(context)
-  const { after, deleted, webhook } = await context.change(async (db) => {
+  const change = async (db: Transaction) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     // Once it is locked: what was made for it before this instant is stored, or will never be.
     const now_ms = context.now()
@@ -76,15 +76,20 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     if (skip_missed) {
       Object.assign(after, startingAt(now_ms), { customer_cursor })
     }
-    await audited.changeWebhook(db, before, after, authorOf(context))
-    // Before anything can be sent; if there are more, the others follow.
     const deleted = skip_missed ? await deletePending(db, after) : 0
+    const isAll = deleted < REMOVED_AT_ONCE
+    // Before anything can be sent.
+    if (!isAll && !before.is_enabled) return undefined
+    await audited.changeWebhook(db, before, after, authorOf(context))
     // It goes on at once, not when the next retry was planned.
     if (after.is_enabled && !before.is_enabled && !skip_missed)
       await deliveries.makeRetriesDue(db, before, now_ms)
-    return { after, deleted, webhook: await webhookBody(db, after, context) }
-  })
-  if (deleted === REMOVED_AT_ONCE) {
+    return { after, isAll, webhook: await webhookBody(db, after, context) }
+  }
+  let changed = await context.change(change)
+  while (!changed) changed = await context.change(change)
+  const { after, isAll, webhook } = changed
+  if (!isAll) {
     await removePending(context, after)
     webhook.pending_deliveries = 0
   }

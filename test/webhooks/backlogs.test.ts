@@ -137,6 +137,40 @@ describe('very many messages that a receiver has rejected', () => {
   })
 })
 
+describe('skipping what was missed', () => {
+  it('sends nothing of it, however many messages wait, once the webhook is enabled', async () => {
+    const path = await createWebhook(['customer.created'])
+    await setEnabled(path, false)
+    await addWaiting(path.webhook_id, 9_000, { attempts: 1, due_ms: 0 })
+    const { client } = workspace
+    const seen: (Schemas['Webhook'] | undefined)[] = []
+    let isChanging = true
+    const watching = async () => {
+      while (isChanging) seen.push((await client.getWebhook({ path })).data)
+    }
+    const watched = watching()
+    const { data } = await client.updateWebhook({ path, body: { enabled: true, skip_missed: true } })
+    isChanging = false
+    await watched
+    expect([data?.enabled, data?.pending_deliveries]).toEqual([true, 0])
+    // It would be sent.
+    expect(seen.filter((webhook) => webhook?.enabled && webhook.pending_deliveries > 0)).toEqual([])
+    const customer_id = await initialize(workspace, 'user-1')
+    await receiver.has(1)
+    expect(receiver.received.map(({ data }) => data.customer_id)).toEqual([customer_id])
+    const pending = async () => (await client.getWebhook({ path })).data?.pending_deliveries
+    await expect.poll(pending).toBe(0)
+  })
+
+  it('leaves nothing of it pending if the webhook stays enabled', async () => {
+    const path = await createWebhook(['customer.created'])
+    await addWaiting(path.webhook_id, 1_200, { attempts: 1 })
+    const { data } = await workspace.client.updateWebhook({ path, body: { skip_missed: true } })
+    expect(data?.pending_deliveries).toBe(0)
+    expect((await workspace.client.getWebhook({ path })).data?.pending_deliveries).toBe(0)
+  })
+})
+
 it('reads no more than a megabyte of large messages at a time, and sends all', async () => {
   const { client, journey_id } = workspace
   const event = { journey_id, customer_id: await initialize(workspace, 'user-1'), event_id: 'signed_up' }
