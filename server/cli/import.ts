@@ -46,6 +46,8 @@ it was first received) and its message_id (if it had none, export: plus its old 
 created_at are new. FOLDER.identifiers.ndjson maps the old identifiers of journeys and customers to the new ones:
 {"kind", "old", "new"}. Events of customers who were erased, or of journeys that were removed, while the folder was written
 are skipped and counted. Creating a journey is neither retried nor interrupted, because that could create it twice.
+With one refused line the import of a folder is not finished: event definitions, the retention and archiving of journeys and the
+identifiers of customers come last. Correct the line in the file of the folder, and import the folder again.
 
 The import is idempotent: you can stop it and run it again. An event without a message_id gets one derived from the contents
 of its line and the number of identical lines before it, so events that are already stored are recognized. This also works if
@@ -55,11 +57,14 @@ If lines give a customer several names, the name in the last line wins.
 
 Exit code 4: the import finished, but some lines were refused. They are in a separate file, each as
 {"line_number", "code", "detail", "line"}. Correct the lines there and import that file, or correct FILE and import it
-again.`
+again (a folder: only this).`
 
 export function defineImport(command: Command, config: () => Config, io: CommandIo): void {
   command
-    .argument('<file>', 'NDJSON, plain or gzipped; - for standard input')
+    .argument(
+      '<file>',
+      'NDJSON, plain or gzipped; - for standard input; or the folder of an exported workspace',
+    )
     .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
     .option('--key-file <file>', 'file that contains only the service key')
     .option('--journey <journey_id>', 'journey for lines without a journey_id', name)
@@ -162,7 +167,14 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
       `${skipped} ${are} skipped: ${its} customer was erased, or ${its} journey removed, during the export.\n`,
     )
   }
-  if (counts.refused > 0) io.stderr.write(`Refused lines were written to ${refused.path}.\n`)
+  if (counts.refused > 0) {
+    io.stderr.write(`Refused lines were written to ${refused.path}.\n`)
+    if (workspace) {
+      io.stderr.write(
+        `The import is not finished: event definitions, retention and archiving come last. Correct the lines in ${folder}, and import it again.\n`,
+      )
+    }
+  }
   if (failure) throw failure
   if (counts.refused > 0)
     throw new CommandFailure(

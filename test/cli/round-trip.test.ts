@@ -42,6 +42,32 @@ it('an import with the key of the exported workspace, or of another one than bef
   expect(await journeysOf(third)).toBe(1)
 })
 
+it('an import of a folder with a line that is refused says that it is not finished, and is once that is corrected', async () => {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const { client, journey_id } = source
+  const customer_id = await initialize(source, 'user-1')
+  await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+  await client.defineEvent({ body: { event_id: 'signed_up' } })
+  const folder = join(temporaryFolder(), 'workspace')
+  const run = ({ secret_key }: Workspace, ...args: string[]) =>
+    runCairn([...args, '--base-url', `${cairn.url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
+  expect(await run(source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  const path = join(folder, 'events.ndjson')
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace('"signed_up"', '""'))
+  expect(await run(target, 'import', folder)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(`The import is not finished`),
+  })
+  const defined = async () => (await target.client.listEventDefinitions()).data?.data.length
+  expect(await defined()).toBe(0)
+  writeFileSync(path, text)
+  const { code, stderr } = await run(target, 'import', folder)
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('not finished')])
+  expect(await defined()).toBe(1)
+})
+
 it('an export has nothing of customers erased and journeys removed while it ran, and an import skips their events', async () => {
   const cairn = await startCairnForTest()
   const [source, target] = [await cairn.workspace(), await cairn.workspace()]
