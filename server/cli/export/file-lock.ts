@@ -18,7 +18,7 @@ export async function whileLocked(path: string, write: () => Promise<void>): Pro
 }
 
 /**
- * Takes the lock beside a file. Only who holds the lock of the file that is at the path removes that: a lock that was taken of
+ * Takes the lock beside a file. Only the holder of the lock of the file that is at the path removes it: a lock that was taken of
  * a file that its owner had just removed is given up, so that no two commands hold one.
  */
 function take(path: string): () => void {
