@@ -18,8 +18,9 @@ export async function whileLocked(path: string, write: () => Promise<void>): Pro
 }
 
 /**
- * Takes the lock beside a file. Only the holder of the lock of the file that is at the path removes it: a lock that was taken of
- * a file that its owner had just removed is given up, so that no two commands hold one.
+ * Takes the lock beside a file, and removes the lock file on release. A lock that was taken of a file which its last
+ * holder had just removed is released and taken again, so that no two commands hold one.
+ * @returns the function that releases it
  */
 function take(path: string): () => void {
   const lockPath = `${path}.lock`
