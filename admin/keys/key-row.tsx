@@ -17,8 +17,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
-import { Instant } from '../parts/instants/instant.tsx'
-import { relativeText } from '../parts/instants/instant-text.ts'
+import { Instant, Relative } from '../parts/instants/instant.tsx'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf } from '../parts/number-text.ts'
@@ -184,7 +183,7 @@ function EndFact({ serviceKey: { status, expires_at, revoked_at } }: { serviceKe
   if (!expires_at) return <Fact name="Expires">Never</Fact>
   return (
     <Fact name={status === 'expired' ? 'Expired' : 'Expires'}>
-      {relativeText(new Date(expires_at))} (<Instant at={expires_at} />)
+      <Relative instant={new Date(expires_at)} within_ms={Infinity} /> (<Instant at={expires_at} />)
     </Fact>
   )
 }

@@ -282,12 +282,28 @@ describe('a key', () => {
     expect(await answerTo(old)).toBe(200)
     await made.getByRole('button', { name: 'Copy key' }).click()
     await made.getByRole('button', { name: 'Done' }).click()
-    await (await openDetails(page, old)).getByText(/in 59 minutes/).waitFor()
-    await (await openDetails(page, token)).getByText('Never', { exact: true }).last().waitFor()
     const expiry = (await storedKeys()).find(({ last_four }) => last_four === old.slice(-4))?.expires_at
+    const details = await openDetails(page, old)
+    await details.locator(`time[datetime="${expiry}"]`).waitFor()
+    await details.getByText(/in (1 hour|5\d minutes)/).waitFor()
+    await (await openDetails(page, token)).getByText('Never', { exact: true }).last().waitFor()
     const left_s = (Date.parse(expiry ?? '') - Date.now()) / 1000
     expect(left_s).toBeGreaterThan(3500)
     expect(left_s).toBeLessThanOrEqual(3600)
+  })
+
+  it('shows how long it still works, as time goes by', async () => {
+    const { data } = await api.listServiceKeys()
+    const key_id =
+      data?.data.find(({ last_four }) => last_four === workspace.secret_key.slice(-4))?.key_id ?? ''
+    await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
+    const page = await openKeys()
+    await page.clock.install()
+    await page.reload()
+    const details = await openDetails(page, workspace.secret_key)
+    await details.getByText(/in (1 hour|5\d minutes)/).waitFor()
+    await page.clock.fastForward(20 * 60_000)
+    await details.getByText(/in 3\d minutes/).waitFor()
   })
 
   it('is rotated at once without a grace period', async () => {

@@ -20,9 +20,10 @@ export function Instant({ at, relative = false }: { at: string; relative?: boole
 
 const week_ms = 7 * 86_400_000
 
-function Relative({ instant }: { instant: Date }) {
+/** The time since, or until, an instant less than `within_ms` away, kept up to date; otherwise the instant itself. */
+export function Relative({ instant, within_ms = week_ms }: { instant: Date; within_ms?: number }) {
   const now_ms = useSyncExternalStore(subscribe, halfMinute)
-  return Math.abs(instant.getTime() - now_ms) < week_ms ? relativeText(instant) : toMinute(instant)
+  return Math.abs(instant.getTime() - now_ms) < within_ms ? relativeText(instant) : toMinute(instant)
 }
 
 function toMinute(instant: Date): string {
