@@ -33,6 +33,8 @@ type AdministrationOptions = Pick<
    * repeats by itself may end the same way.
    */
   refusals?: string[]
+  /** Whether the test turns the page's clock forward, with `page.clock`, which is then installed. */
+  turnsClock?: boolean
   /** What is done to the page before it is opened, such as to watch it from its beginning. */
   prepare?: (page: Page) => Promise<unknown>
 }
@@ -44,8 +46,18 @@ type AdministrationOptions = Pick<
  * Content-Security-Policy), or threw.
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
-  const { cairn, path, signedIn, refusals = [], prepare, timezoneId, viewport, ...media } = options
-  const { context, giveBack } = await lendContext(cairn.url, timezoneId ? { timezoneId } : {})
+  const {
+    cairn,
+    path,
+    signedIn,
+    refusals = [],
+    prepare,
+    viewport,
+    timezoneId,
+    turnsClock = false,
+    ...media
+  } = options
+  const { context, giveBack } = await lendContext(cairn.url, { timezoneId, turnsClock })
   if (signedIn) {
     const [name = '', value = ''] = signedIn.cookie.split('=')
     await context.addCookies([{ name, value, url: cairn.url, httpOnly: true, sameSite: 'Strict' }])

@@ -20,18 +20,22 @@ export type Lent = {
   giveBack: () => Promise<void>
 }
 
+type OwnContext = {
+  timezoneId: string | undefined
+  /** Whether the test turns the clock of its pages forward. */
+  turnsClock: boolean
+}
+
 /**
  * Returns a browser context for one test, with clipboard permission and without animations. Contexts are reused and
- * cleared, except with a time zone of their own: nearly half of the time to open a page in a new context goes into
- * starting its process and compiling the interface there.
+ * cleared, except with a time zone or a clock of their own: nearly half of the time to open a page in a new context goes
+ * into starting its process and compiling the interface there.
  * @param url of the server whose pages are opened
  */
-export async function lendContext(
-  url: string,
-  options: Pick<BrowserContextOptions, 'timezoneId'>,
-): Promise<Lent> {
-  if (options.timezoneId) {
-    const context = await newContext(options)
+export async function lendContext(url: string, { timezoneId, turnsClock }: OwnContext): Promise<Lent> {
+  if (timezoneId || turnsClock) {
+    const context = await newContext(timezoneId ? { timezoneId } : {})
+    if (turnsClock) await context.clock.install()
     return { context, giveBack: () => context.close() }
   }
   const { context, keeper, session } = idle.pop() ?? (await newIdle())
@@ -51,6 +55,10 @@ export async function lendContext(
 
 async function newIdle(): Promise<Idle> {
   const context = await newContext({})
+  // Nothing restores the clock of a context: the pages of later tests would have the wrong time.
+  for (const method of ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const) {
+    context.clock[method] = () => Promise.reject(new Error('Open the page with `turnsClock: true`.'))
+  }
   const keeper = await context.newPage()
   return { context, keeper, session: await context.newCDPSession(keeper) }
 }

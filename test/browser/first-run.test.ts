@@ -358,9 +358,11 @@ describe('what is rejected before the first event', () => {
   })
 
   it('leaves the menu of any screen once there is one', async () => {
-    const { cairn, page, workspace } = await openFirstEvent('curl')
-    await page.clock.install()
-    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'members')}`)
+    const cairn = await startCairnForTest()
+    const workspace = await cairn.workspace()
+    const { headers: signedIn } = await signUp(cairn, workspace, 'owner')
+    const path = screenPath(workspace, 'members')
+    const page = await openAdministration({ cairn, path, signedIn, turnsClock: true })
     const navigation = page.getByRole('navigation', { name: 'Workspace' })
     await navigation.getByRole('link', { name: 'First event' }).waitFor()
     await sendEvent(workspace)

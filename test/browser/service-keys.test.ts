@@ -23,9 +23,9 @@ beforeEach(async () => {
 })
 
 /** Opens the service keys of the workspace, as its owner unless another person is given. */
-async function openKeys({ search = '', person = owner } = {}): Promise<Page> {
+async function openKeys({ search = '', person = owner, turnsClock = false } = {}): Promise<Page> {
   const path = screenPath(workspace, `keys${search}`)
-  const page = await openAdministration({ cairn, path, signedIn: person.headers })
+  const page = await openAdministration({ cairn, path, signedIn: person.headers, turnsClock })
   await heading(page, 'Service keys').waitFor()
   return page
 }
@@ -297,9 +297,7 @@ describe('a key', () => {
     const key_id =
       data?.data.find(({ last_four }) => last_four === workspace.secret_key.slice(-4))?.key_id ?? ''
     await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
-    const page = await openKeys()
-    await page.clock.install()
-    await page.reload()
+    const page = await openKeys({ turnsClock: true })
     const details = await openDetails(page, workspace.secret_key)
     await details.getByText(/in (1 hour|5\d minutes)/).waitFor()
     await page.clock.fastForward(20 * 60_000)

@@ -230,7 +230,6 @@ describe('a link to a view', () => {
     const as_of = '2026-01-05T12:00:00Z'
     let isOut = false
     const prepare = async (page: Page) => {
-      await page.clock.install()
       await page.route('**/v1/shared-views/read', async (route) => {
         if (isOut) return await route.fulfill({ status: 503, contentType: 'text/plain', body: 'away' })
         const response = await route.fetch()
@@ -242,7 +241,7 @@ describe('a link to a view', () => {
       })
     }
     const address = `/shared#token=${data?.token}`
-    const guest = await openAdministration({ cairn, path: address, refusals, prepare })
+    const guest = await openAdministration({ cairn, path: address, refusals, prepare, turnsClock: true })
     const outdated = guest.getByRole('alert', { name: /^These numbers are outdated/ })
     await outdated.getByText('1 of 3 customers processed.').waitFor()
     await guest.getByRole('heading', { name: 'Funnel before the change' }).waitFor()
