@@ -34,6 +34,12 @@ async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
   return (await api.listServiceKeys()).data?.data ?? []
 }
 
+async function storedKey(token: string): Promise<Schemas['ServiceKey']> {
+  const key = (await storedKeys()).find(({ last_four }) => last_four === token.slice(-4))
+  if (!key) throw new Error('there is no such key')
+  return key
+}
+
 /** The names of the keys shown, in order. */
 function shownNames(page: Page): Promise<string[]> {
   const names = page
@@ -283,20 +289,18 @@ describe('a key', () => {
     expect(await answerTo(old)).toBe(200)
     await made.getByRole('button', { name: 'Copy key' }).click()
     await made.getByRole('button', { name: 'Done' }).click()
-    const expiry = (await storedKeys()).find(({ last_four }) => last_four === old.slice(-4))?.expires_at
+    const { expires_at } = await storedKey(old)
     const details = await openDetails(page, old)
-    await details.locator(`time[datetime="${expiry}"]`).waitFor()
+    await details.locator(`time[datetime="${expires_at}"]`).waitFor()
     await details.getByText(/in (1 hour|5\d minutes)/).waitFor()
     await (await openDetails(page, token)).getByText('Never', { exact: true }).last().waitFor()
-    const rotated_ms = Date.parse(expiry ?? '') - 3_600_000
+    const rotated_ms = Date.parse(expires_at ?? '') - 3_600_000
     expect(rotated_ms).toBeGreaterThanOrEqual(before_ms)
     expect(rotated_ms).toBeLessThanOrEqual(Date.now())
   })
 
   it('shows how long it still works, as time goes by', async () => {
-    const { data } = await api.listServiceKeys()
-    const key_id =
-      data?.data.find(({ last_four }) => last_four === workspace.secret_key.slice(-4))?.key_id ?? ''
+    const { key_id } = await storedKey(workspace.secret_key)
     await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
     const page = await openKeys({ turnsClock: true })
     const details = await openDetails(page, workspace.secret_key)
