@@ -19,14 +19,13 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { AllDefinitions } from './all-definitions.tsx'
-import { day_ms } from './catalogue.ts'
 import { FieldTable } from './field-table.tsx'
 import { DefinitionForm } from './lazy-form.tsx'
 import { ModeBadge, modes } from './mode.tsx'
 import { useObserved } from './observed.ts'
 import { RevisionList } from './revision-list.tsx'
 import { Trial } from './trial.tsx'
-import { Violations, violationDays } from './violations.tsx'
+import { Violations, violationsFrom } from './violations.tsx'
 
 type Definition = Schemas['EventDefinition']
 
@@ -105,8 +104,7 @@ function DefinitionPage({ definition }: { definition: Definition }) {
 function Facts({ definition }: { definition: Definition }) {
   const { workspace_id, canChange } = useMembership()
   const { definition_id, event_id, mode, revision, previous_accepted_until, updated_at } = definition
-  // As far back as the violations below.
-  const received_from = new Date(Date.now() - violationDays * day_ms).toISOString()
+  const received_from = violationsFrom()
   return (
     <Stack component="dl" gap="xs" m={0}>
       <Fact name="Mode">

@@ -10,12 +10,19 @@ import { countOf, countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { day_ms } from './catalogue.ts'
 import { pointerText } from './value-words.ts'
 
 type Kind = Schemas['DefinitionViolationKind']
 
-/** How many days are counted. */
-export const violationDays = 30
+/** How many days (UTC) are counted, including today. */
+const violationDays = 30
+
+/** When the first of them began. */
+export function violationsFrom(): string {
+  const today = Math.floor(Date.now() / day_ms)
+  return new Date((today - violationDays + 1) * day_ms).toISOString()
+}
 
 /** How events violated a definition over the last days. */
 export function Violations({ definition_id }: Pick<Schemas['EventDefinition'], 'definition_id'>) {
