@@ -39,6 +39,7 @@ import { allWebhooks } from '../storage/tables/webhooks.ts'
 import { openSecretBox, type SecretBox } from '../webhooks/secret-box.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { isSameFile } from './same-file.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
 import { columns, countText } from './table.ts'
@@ -204,12 +205,11 @@ function foldLog(path: string): void {
 function removeSecondName(path: string): void {
   if (!existsSync(path)) return
   const store = realpathSync(path)
-  const { ino, dev } = statSync(store)
+  const atPath = statSync(store)
   for (const name of readdirSync(dirname(store))) {
     if (!name.startsWith(`${basename(store)}.replaced-`)) continue
     const kept = join(dirname(store), name, basename(store))
-    const stats = statSync(kept, { throwIfNoEntry: false })
-    if (stats?.ino === ino && stats.dev === dev) rmSync(kept)
+    if (isSameFile(statSync(kept, { throwIfNoEntry: false }), atPath)) rmSync(kept)
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, rmSync } from 'node:fs'
 import { openPrivateFile } from '../../storage/private-file.ts'
 import { takeLock } from '../../storage/sqlite/connection.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { isSameFile } from '../same-file.ts'
 
 /**
  * Writes a file that nobody else writes meanwhile. The operating system releases the lock of a process that dies; its lock
@@ -48,6 +49,5 @@ function take(path: string): () => void {
 
 /** Whether an open file is the one at a path. */
 function isAt(path: string, descriptor: number): boolean {
-  const [open, found] = [fstatSync(descriptor), lstatSync(path, { throwIfNoEntry: false })]
-  return found?.ino === open.ino && found.dev === open.dev
+  return isSameFile(fstatSync(descriptor), lstatSync(path, { throwIfNoEntry: false }))
 }

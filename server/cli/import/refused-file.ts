@@ -14,6 +14,7 @@ import { dirname } from 'node:path'
 import { parseJsonText } from '../../domain/json-text.ts'
 import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { isSameFile } from '../same-file.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'
 
@@ -33,7 +34,7 @@ export class RefusedFile {
     this.path = path
     this.#isNamed = isNamed
     const there = statSync(path, { throwIfNoEntry: false })
-    if (there && input && there.ino === input.ino && there.dev === input.dev) {
+    if (isSameFile(there, input)) {
       throw new CommandFailure(
         `${path} is the file being imported; choose another with --refused`,
         ExitCode.usage,
