@@ -196,13 +196,11 @@ describe('lists of events in several runs, in a compacted one and in the memtabl
   })
 
   it('end a page if the next event would make it exceed a megabyte', async () => {
-    const { workspace_id, journey_id } = subject
-    const customer_id = idOf(await initialize(store, { workspace_id, journey_id }, 'user-of-large'))
+    const own = await newSubject(store)
+    const { workspace_id, customer_id } = own
     const event_id = 'large'
     const custom_variables = JSON.stringify('x'.repeat(60_000))
-    const events = Array.from({ length: 40 }, () =>
-      newEvent(subject, { customer_id, event_id, custom_variables }),
-    )
+    const events = Array.from({ length: 40 }, () => newEvent(own, { event_id, custom_variables }))
     const outcomes = await store.events.insertEvents(workspace_id, events)
     const ids = outcomes.map(idOf).toReversed()
     const least = Math.floor(PAGE_BYTES / (custom_variables.length + 1000))
