@@ -1,4 +1,4 @@
-// engines: sqlite, postgres
+// engines: none (opens no store)
 
 import { spawnSync } from 'node:child_process'
 import { createServer, get } from 'node:http'
