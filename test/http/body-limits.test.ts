@@ -196,7 +196,6 @@ describe('the sender of a large body', () => {
     ['400', 'POST /events/create', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['200', 'GET /customers', {}],
   ])('that never ends sees %s and is disconnected some way beyond 8 MiB', async (status, line, headers) => {
-    const started = performance.now()
     const { answer, bytes } = await sendEndlessly(
       head(line, { 'x-service-key': workspace.secret_key, 'transfer-encoding': 'chunked', ...headers }),
       chunk(Buffer.alloc(64 * KIB, 'a')),
@@ -205,7 +204,6 @@ describe('the sender of a large body', () => {
     // The rest is in the buffers of the two sockets.
     expect(bytes).toBeGreaterThan(8 * MIB)
     expect(bytes).toBeLessThan(32 * MIB)
-    expect(performance.now() - started).toBeLessThan(4000)
   })
 
   it.each<[status: string, line: string, rest?: string]>([
@@ -242,7 +240,8 @@ describe('the sender of a large body', () => {
     await closed
     expect(answer()).toContain('HTTP/1.1 401')
     expect(performance.now() - started).toBeGreaterThan(4000)
-    expect(performance.now() - started).toBeLessThan(9000)
+    // A whole request may take a minute.
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 })
 
