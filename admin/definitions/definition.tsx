@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
-import { Instant } from '../parts/instants/instant.tsx'
+import { Instant, useNow } from '../parts/instants/instant.tsx'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { notify } from '../parts/notify.ts'
@@ -105,6 +105,7 @@ function Facts({ definition }: { definition: Definition }) {
   const { workspace_id, canChange } = useMembership()
   const { definition_id, event_id, mode, revision, previous_accepted_until, updated_at } = definition
   const received_from = violationsFrom()
+  const now_ms = useNow()
   return (
     <Stack component="dl" gap="xs" m={0}>
       <Fact name="Mode">
@@ -115,7 +116,7 @@ function Facts({ definition }: { definition: Definition }) {
       </Fact>
       <Fact name="Revision">
         {countText(revision)}, changed <Instant at={updated_at} relative />
-        {previous_accepted_until && new Date(previous_accepted_until) > new Date() && (
+        {previous_accepted_until && Date.parse(previous_accepted_until) > now_ms && (
           <>
             . Events that conform to revision {countText(revision - 1)} are accepted until{' '}
             <Instant at={previous_accepted_until} />. {canChange && <Ending definition={definition} />}

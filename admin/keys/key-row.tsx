@@ -17,7 +17,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
-import { Instant, Relative } from '../parts/instants/instant.tsx'
+import { Instant, Relative, useNow } from '../parts/instants/instant.tsx'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf } from '../parts/number-text.ts'
@@ -41,7 +41,8 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
   const [dialog, setDialog] = useState<'edit' | 'rotate' | 'revoke'>()
   const [opened, setOpened] = useState(false)
   const detailsId = useId()
-  const { kind, last_four, status, last_used_at } = serviceKey
+  const status = useStatus(serviceKey)
+  const { kind, last_four, last_used_at } = serviceKey
   const name = visibleName(serviceKey.name)
   const key = `${kind === 'publishable' ? 'pk_' : 'sk_'}…${last_four}`
   const Chevron = opened ? IconChevronDown : IconChevronRight
@@ -114,12 +115,18 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
         <Table.Tr id={detailsId}>
           {/* In a fixed layout, spanning hidden columns would give them a width. */}
           <Table.Td colSpan={(isNarrow ? 1 : 4) + (canChange ? 1 : 0)}>
-            <KeyDetails serviceKey={serviceKey} />
+            <KeyDetails serviceKey={{ ...serviceKey, status }} />
           </Table.Td>
         </Table.Tr>
       )}
     </>
   )
+}
+
+/** The status of a key now: it may have expired since the list was read. */
+function useStatus({ status, expires_at }: Schemas['ServiceKey']): Schemas['ServiceKey']['status'] {
+  const now_ms = useNow()
+  return status === 'active' && expires_at && Date.parse(expires_at) <= now_ms ? 'expired' : status
 }
 
 function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {

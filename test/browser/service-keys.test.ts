@@ -309,6 +309,21 @@ describe('a key', () => {
     await details.getByText(/in 3\d minutes/).waitFor()
   })
 
+  it('that expires while it is shown is shown as expired, and can only be revoked', async () => {
+    const { key_id } = await storedKey(workspace.secret_key)
+    await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
+    const page = await openKeys({ turnsClock: true })
+    const details = await openDetails(page, workspace.secret_key)
+    await details.getByText('Expires', { exact: true }).waitFor()
+    await page.clock.fastForward(70 * 60_000)
+    await details.getByText('Expired', { exact: true }).waitFor()
+    await details.getByText(/ minutes ago \(/).waitFor()
+    const row = rowOf(page, workspace.secret_key).first()
+    await row.getByText('Expired', { exact: true }).filter({ visible: true }).waitFor()
+    await row.getByRole('button', { name: /^Actions for/ }).click()
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke'])
+  })
+
   it('is rotated at once without a grace period', async () => {
     const page = await openKeys()
     const old = workspace.secret_key

@@ -22,8 +22,13 @@ const week_ms = 7 * 86_400_000
 
 /** The time since, or until, an instant less than `within_ms` away, kept up to date; otherwise the instant itself. */
 export function Relative({ instant, within_ms = week_ms }: { instant: Date; within_ms?: number }) {
-  const now_ms = useSyncExternalStore(subscribe, halfMinute)
+  const now_ms = useNow()
   return Math.abs(instant.getTime() - now_ms) < within_ms ? relativeText(instant) : toMinute(instant)
+}
+
+/** The time in milliseconds since 1970, up to half a minute late. The component is rendered again as time goes by. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, halfMinute)
 }
 
 function toMinute(instant: Date): string {
