@@ -14,6 +14,7 @@ import { RowMenuHeader } from '../parts/lists/row-menu.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { KeyRow } from './key-row.tsx'
@@ -109,6 +110,7 @@ export function KeysScreen() {
       </Stack>
       <NewKeyDialog opened={isCreating} onClose={() => setIsCreating(false)} onMade={show} />
       <MadeKeyDialog made={made} onClose={() => setMade(undefined)} />
+      <ShownOnceGuard noun="key" cure="If you leave, you may need to create another one." />
     </Page>
   )
 }

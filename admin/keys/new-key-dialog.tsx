@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { type KeyDraft, keyCreation, keyErrors, keyFaults, newKeyDraft } from './key-draft.ts'
@@ -37,6 +38,7 @@ function NewKeyForm({ onClose, onMade }: Omit<NewKeyDialogProps, 'opened'>) {
     validateInputOnChange: ['allowed_origins'],
   })
   const create = useMutation({
+    mutationKey: shownOnceKey,
     // The result stays out of the mutation's state, so that a secret key exists only where it is shown.
     mutationFn: async (draft: KeyDraft) => {
       const key = await taken(cairn.createServiceKey({ body: keyCreation(kind, draft, new Date()) }))

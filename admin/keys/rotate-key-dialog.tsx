@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -33,6 +34,7 @@ function RotateKeyForm({ serviceKey, onClose, onMade }: Omit<RotateKeyDialogProp
   const keysKey = useWorkspaceKey('service-keys')
   const [grace, setGrace] = useState<Grace>('86400')
   const rotate = useMutation({
+    mutationKey: shownOnceKey,
     // The result stays out of the mutation's state, so that a secret key exists only where it is shown.
     mutationFn: async () => {
       const body = { grace_seconds: Number(grace) }

@@ -1,5 +1,6 @@
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useIsMutating } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { copyText } from './clipboard.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
@@ -112,5 +113,23 @@ export function ShownOnceDialog({
         {loss}
       </LeaveGuard>
     </>
+  )
+}
+
+/** The key of the mutations whose result a `ShownOnceDialog` shows. */
+export const shownOnceKey = ['shown once']
+
+/**
+ * Asks before the page is left while such a mutation is pending: closing its dialog does not cancel it, and on another page
+ * nobody would see the result.
+ */
+export function ShownOnceGuard({ noun, cure }: { noun: string; cure: string }) {
+  const isPending = useIsMutating({ mutationKey: shownOnceKey }) > 0
+  // A router has one guard: afterwards it is that of the dialog.
+  if (!isPending) return null
+  return (
+    <LeaveGuard active title={`Leave before the ${noun} is shown?`} confirmLabel="Leave">
+      {`The new ${noun} is being created and will be shown here. ${cure}`}
+    </LeaveGuard>
   )
 }

@@ -11,6 +11,7 @@ import { instantOf } from '../parts/instants/typed-instant.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
@@ -137,6 +138,7 @@ function Rotation({
 }: DialogProps & { onSecret: (secret: string) => void }) {
   const cairn = useCairn()
   const rotation = useMutation({
+    mutationKey: shownOnceKey,
     // The result stays out of the mutation's state, so that the secret exists only where it is shown.
     mutationFn: async () => {
       const { secret } = await taken(cairn.rotateWebhookSecret({ path: { webhook_id } }))

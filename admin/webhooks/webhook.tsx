@@ -11,6 +11,7 @@ import { Instant } from '../parts/instants/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { AllWebhooks, ForAdmins } from './all-webhooks.tsx'
@@ -127,6 +128,7 @@ function WebhookPage({
       {secret !== undefined && (
         <MadeSecretDialog host={host} secret={secret} isRotated onClose={() => setSecret(undefined)} />
       )}
+      <ShownOnceGuard noun="secret" cure="If you leave, you need to rotate it again." />
     </Page>
   )
 }

@@ -324,6 +324,30 @@ describe('a key', () => {
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke'])
   })
 
+  it('that is being rotated is not left before it is shown, although its dialog was closed', async () => {
+    const page = await openKeys()
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/rotate', async (route) => {
+      await answered
+      await route.continue()
+    })
+    await choose(page, workspace.secret_key, 'Rotate')
+    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('link', { name: 'Journeys' }).click()
+    const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    answer()
+    const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
+    expect(await answerTo(await madeToken(made))).toBe(200)
+  })
+
   it('is rotated at once without a grace period', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
