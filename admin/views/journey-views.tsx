@@ -26,7 +26,16 @@ type Asked = 'rename' | 'replace' | 'links' | 'remove'
 type Chart = NonNullable<Schemas['ViewQuery']['chart']>
 
 /** The views of a journey, each with a menu, and a form that saves the report that is shown. */
-export function JourneyViews({ journey_id, onClose }: { journey_id: string; onClose: () => void }) {
+export function JourneyViews({
+  journey_id,
+  onClose,
+  onHold,
+}: {
+  journey_id: string
+  onClose: () => void
+  /** Called with whether the dialog must stay open. */
+  onHold: (isHeld: boolean) => void
+}) {
   const views = useViews(journey_id)
   const [asked, setAsked] = useState<{ view: View; what: Asked }>()
   const back = () => setAsked(undefined)
@@ -34,7 +43,7 @@ export function JourneyViews({ journey_id, onClose }: { journey_id: string; onCl
   if (asked?.what === 'links') {
     return (
       <Suspense fallback={<Loading lines={3} />}>
-        <ViewLinks view={asked.view} onDone={back} />
+        <ViewLinks view={asked.view} onDone={back} onHold={onHold} />
       </Suspense>
     )
   }

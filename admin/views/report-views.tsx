@@ -1,4 +1,5 @@
 import { Modal, Text } from '@mantine/core'
+import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { visibleName } from '../parts/visible-name.ts'
 import { JourneyViews } from './journey-views.tsx'
@@ -15,11 +16,20 @@ export function ReportViews({
   opened: boolean
   onClose: () => void
 }) {
+  /** Whether a link is shown that cannot be shown again, or is about to be. */
+  const [isHeld, setIsHeld] = useState(false)
   return (
     <>
       <OpenedView journey_id={journey_id} />
-      <Modal opened={opened} onClose={onClose} title="Views of this journey" closeOnClickOutside={false}>
-        <JourneyViews journey_id={journey_id} onClose={onClose} />
+      <Modal
+        opened={opened}
+        onClose={onClose}
+        title="Views of this journey"
+        closeOnClickOutside={false}
+        closeOnEscape={!isHeld}
+        withCloseButton={!isHeld}
+      >
+        <JourneyViews journey_id={journey_id} onClose={onClose} onHold={setIsHeld} />
       </Modal>
     </>
   )

@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { OneTimeLink } from '../members/one-time-link.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
@@ -11,7 +11,16 @@ import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
 /** The links to a view for people without an account: create one, and revoke those that there are. */
-export function ViewLinks({ view, onDone }: { view: Schemas['View']; onDone: () => void }) {
+export function ViewLinks({
+  view,
+  onDone,
+  onHold,
+}: {
+  view: Schemas['View']
+  onDone: () => void
+  /** Called with whether closing the dialog would lose a new link. */
+  onHold: (isHeld: boolean) => void
+}) {
   const cairn = useCairn()
   const { role } = useMembership()
   const queryClient = useQueryClient()
@@ -31,6 +40,11 @@ export function ViewLinks({ view, onDone }: { view: Schemas['View']; onDone: () 
     mutationFn: (link_id: string) => taken(cairn.revokeViewLink({ path: { ...path, link_id } })),
     onSuccess: refresh,
   })
+  const isHeld = create.isPending || create.isSuccess
+  useEffect(() => {
+    onHold(isHeld)
+    return () => onHold(false)
+  }, [onHold, isHeld])
   const name = visibleName(view.name, view.view_id)
   if (create.data) {
     const { token, expires_at } = create.data
@@ -104,7 +118,7 @@ export function ViewLinks({ view, onDone }: { view: Schemas['View']; onDone: () 
         <ProblemAlert error={create.error} />
       )}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onDone}>
+        <Button variant="default" disabled={create.isPending} onClick={onDone}>
           Back
         </Button>
         <Button loading={create.isPending} onClick={() => create.mutate()}>

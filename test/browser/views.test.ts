@@ -371,6 +371,9 @@ describe('a link to a view', () => {
     const link = await dialog.getByRole('textbox', { name: 'Link to the view' }).inputValue()
     expect(link).toMatch(/\/admin\/shared#token=viewlink_[0-9A-Za-z]{43}$/)
     await inspectState(page, 'view-link-created')
+    // It cannot be shown again.
+    await page.keyboard.press('Escape')
+    expect(await dialog.getByRole('button').allInnerTexts()).toEqual(['', 'Done'])
     await dialog.getByRole('button', { name: 'Done' }).click()
     // What was shown once says until when it works, too.
     await dialog.getByRole('textbox', { name: 'Link to the view' }).waitFor({ state: 'hidden' })
