@@ -1,7 +1,7 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
 import { Gate } from '../frame/gate.tsx'
@@ -72,12 +72,20 @@ function ResetForm({ token, link }: { token: string; link: Schemas['FoundPasswor
   )
 }
 
-/** The link expired or was replaced while the form was open. */
+/**
+ * The link was used, expired or was replaced while the form was open. It may have been used by this form, if the response of
+ * an earlier attempt was lost.
+ */
 function Used() {
   return (
     <Text role="alert">
-      The link is no longer valid, and the password was not changed. Ask an owner or admin of the workspace
-      for a new link.
+      The link is no longer valid. If you have already set a password with it, also in an attempt that seemed
+      to fail,{' '}
+      <Anchor component={Link} inherit to="/sign-in">
+        sign in
+      </Anchor>{' '}
+      with that password. Otherwise the password was not changed: ask an owner or admin of the workspace for a
+      new link.
     </Text>
   )
 }

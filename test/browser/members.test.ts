@@ -16,7 +16,7 @@ import {
 } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
-import { comeBackTo, heading, screenPath } from './screens.ts'
+import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 
@@ -459,6 +459,31 @@ describe('A member who forgot the password', () => {
     await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
     await page.getByRole('button', { name: 'Set password' }).click()
     await page.getByRole('alert').filter({ hasText: 'the password was not changed' }).waitFor()
+  })
+
+  it('is not told that the password is unchanged if only the response was lost', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const { data } = await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
+    const use = 'POST /v1/password-links/use'
+    const refusals = [`net::ERR_FAILED ${use}`, `404 ${use}`, nobody]
+    const page = await openAdministration({ cairn, path: `/password#token=${data?.token}`, refusals })
+    await page.route(
+      '**/v1/password-links/use',
+      async (route) => {
+        await route.fetch()
+        // The one of the response, which the browser shall not get.
+        await page.context().clearCookies()
+        await route.abort()
+      },
+      { times: 1 },
+    )
+    await page.getByLabel(/^New password/).fill('an engine of numbers')
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByText('Cannot reach Cairn').waitFor()
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByRole('alert').getByRole('link', { name: 'sign in' }).click()
+    await sendSignIn(page, { ...ada, password: 'an engine of numbers' })
+    await heading(page, 'Send your first event').waitFor()
   })
 
   it('is helped by an operator if workspaces have different owners', async () => {
