@@ -3439,7 +3439,7 @@ export interface components {
              *     Secrets are redacted. `[redacted by Cairn]` replaces them, also in JSON inside strings, up to four strings
              *     deep:
              *
-             *     - service keys and one-time tokens of this server, anywhere;
+             *     - service keys, one-time tokens and webhook secrets of this server, anywhere;
              *     - every text in the value of a field with a secret's name: one that contains the word `password`,
              *       `passphrase`, `passcode`, `pwd`, `secret`, `credentials` or `authorization`, ends with `token`, `api_key`,
              *       `service_key`, `access_key` or `private_key`, in any case and with any separators, or is `pass`, `auth` or

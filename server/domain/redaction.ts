@@ -13,7 +13,7 @@ const MOST_LEVELS = 4
  * no closer look: 3 ns per character.
  */
 const SUSPICIOUS =
-  /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|viewlink_|bearer|basic|digest|@|\\u/i
+  /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|viewlink_|whsec_|bearer|basic|digest|@|\\u/i
 
 /** Minimum length of a string with a secret in it: `"pw=x"`. */
 const SHORTEST = 6

@@ -4,11 +4,12 @@ import { isSecretName } from './secret-names.ts'
 export const REDACTED = '[redacted by Cairn]'
 
 /**
- * Cairn's keys and one-time tokens, also cut off. Complete ones have at least 43 characters; shorter ones match only at
- * the start of a word, because others have identifiers such as `task_01HZX4N8QW5V7T2R9YB6KDMCEA`.
+ * Cairn's keys, one-time tokens and webhook secrets (in base64), also cut off. Complete ones have at least 43 characters;
+ * shorter tokens match only at the start of a word, because others have identifiers such as
+ * `task_01HZX4N8QW5V7T2R9YB6KDMCEA`.
  */
 const OWN_TOKEN =
-  /(?<![0-9A-Za-z])(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{20,}|(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{43,}/g
+  /(?<![0-9A-Za-z])(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{20,}|(?:pk|sk|setup|password|invitation|viewlink)_[0-9A-Za-z]{43,}|whsec_[0-9A-Za-z+/]{20,}=*/g
 
 /** Credentials as in an HTTP `Authorization` header (RFC 9110, section 11.4), in forms that do not occur in prose. */
 const BEARER = /\b(Bearer\s+)[\w.~+/|:-]{16,}=*/gi
@@ -33,7 +34,7 @@ const PARAMETER = /(?:^|[?&#;,\s])([^=&?#;,\s"'<>\\]{1,100})=(?!\[redacted by)/g
 /** Its value. If it is secret, all of it: a password may contain what separates parameters elsewhere. */
 const PARAMETER_VALUE = /(?:[^&#\s"'<>\\]|\\(?!["\\]))+/y
 
-/** Removes Cairn's keys and tokens. JSON stays JSON. */
+/** Removes Cairn's keys, tokens and webhook secrets. JSON stays JSON. */
 export function withoutOwnTokens(text: string): string {
   return text.replace(OWN_TOKEN, REDACTED)
 }

@@ -5,6 +5,7 @@ import { redaction } from '../../server/domain/redaction.ts'
 import { REDACTED } from '../../server/domain/secret-texts.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { newToken } from '../../server/domain/tokens.ts'
+import { newWebhookSecret } from '../../server/webhooks/signature.ts'
 
 const key = newServiceKey('secret')
 const mark = JSON.stringify(REDACTED)
@@ -39,6 +40,7 @@ describe('redacted', () => {
     [`{"a":"x${key}"}`, `{"a":"x${REDACTED}"}`],
     [`{"${newServiceKey('publishable')}":1}`, `{${mark}:1}`],
     [`{"link":"https://x/${newToken('viewlink_')}"}`, `{"link":"https://x/${REDACTED}"}`],
+    [`{"a":"${newWebhookSecret()}","b":1}`, `{"a":${mark},"b":1}`],
     [`{"link":"https://x/#token=${newToken('setup_')}"}`, `{"link":"https://x/#token=${REDACTED}"}`],
     [nested({ password: 'x' }, 1), nested({ password: REDACTED }, 1)],
     [nested({ password: 'x' }, 4), nested({ password: REDACTED }, 4)],
