@@ -409,6 +409,22 @@ describe('the list of keys', () => {
     }
   })
 
+  it('shows the text that it is searched by after Back and Forward, also in a field with the focus', async () => {
+    const page = await openKeys()
+    const search = page.getByRole('searchbox', { name: 'Search keys' })
+    await search.fill('publishable')
+    await expect.poll(() => shownNames(page)).toEqual(['First publishable key'])
+    await page.getByRole('radiogroup', { name: 'Keys to show' }).getByText('All').click()
+    await search.fill('secret')
+    await expect.poll(() => shownNames(page)).toEqual(['First secret key'])
+    await page.goBack()
+    await expect.poll(() => shownNames(page)).toEqual(['First publishable key'])
+    expect(await search.inputValue()).toBe('publishable')
+    await page.goForward()
+    await expect.poll(() => shownNames(page)).toEqual(['First secret key'])
+    expect(await search.inputValue()).toBe('secret')
+  })
+
   it('is in no address and no request of another screen either, where somebody pastes it into a filter', async () => {
     const { key } = await createKey(cairn, workspace, 'secret')
     const page = await openKeys()

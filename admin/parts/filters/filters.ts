@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useId, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useNavigationType, useSearchParams } from 'react-router'
 import type { FilterReader, ListReader } from './filter-readers.ts'
 import { withoutKeys } from './without-keys.ts'
 
@@ -117,15 +117,16 @@ export function given<Values extends Record<string, string>>(
 }
 
 /**
- * The text of a field while somebody types, separate from the committed value. The draft follows the value only while the
- * field is not focused: the value updates late and would overwrite what was typed meanwhile.
+ * The text of a field while somebody types, separate from the committed value. In a focused field the draft follows the value
+ * only after Back and Forward: otherwise the value updates late and would overwrite what was typed meanwhile.
  */
 export function useDraft(value: string) {
   const [draft, setDraft] = useState(value)
   const focused = useRef(false)
+  const isMoved = useNavigationType() === 'POP'
   useEffect(() => {
-    if (!focused.current) setDraft(value)
-  }, [value])
+    if (!focused.current || isMoved) setDraft(value)
+  }, [value, isMoved])
   return {
     draft,
     setDraft,
