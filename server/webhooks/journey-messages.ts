@@ -91,7 +91,8 @@ function latest_ms(events: readonly Event[]): number {
 
 /**
  * Returns where a customer stands in a journey.
- * @returns undefined if it takes no part; `later` if what was stored until an instant is not included yet
+ * @returns undefined if it takes no part; `later` if what was stored until an instant is not included yet, or if the
+ * standing is still that of the steps before a change
  */
 export async function standingSince(
   { workspace_id }: StoredWebhook,
@@ -104,7 +105,7 @@ export async function standingSince(
     const found = await storage.standings.customerJourneys(workspace_id, customer_id, page, reading)
     const journey = found.rows.find((row) => row.journey_id === journey_id)
     const as_of_ms = journey ? journey.as_of_ms : found.as_of_ms
-    if (as_of_ms === null || as_of_ms < since_ms) return 'later'
+    if (as_of_ms === null || as_of_ms < since_ms || journey?.recomputing) return 'later'
     if (journey) return journey
     after = found.next
   }

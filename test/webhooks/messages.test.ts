@@ -1,6 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest'
+import { openStorage } from '../../server/storage/open.ts'
+import type { Storage } from '../../server/storage/storage.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
@@ -71,5 +74,43 @@ describe('messages', () => {
       await client.createEvent({ body: { ...event, event_id } })
     const [message] = await receiver.has(1)
     expect(message?.data).toMatchObject({ ...event, event_id: 'signed_up', step: 1 })
+  })
+
+  it('tell who reaches a new step while the journey is recomputed for it', async () => {
+    let storage: Storage | undefined
+    const cairn = await startCairnForTest({
+      open: async (options) => {
+        storage = await openStorage(options)
+        return storage
+      },
+    })
+    const { client, ...workspace } = await cairn.workspace()
+    const receiver = await startReceiver()
+    const { journey_id } = workspace
+    await client.createWebhook({ body: { url: receiver.url, types: ['journey.step_reached'] } })
+    const customer_id = await initialize({ client, journey_id }, 'user-1')
+    if (!storage) throw new Error('no storage is open')
+    // A rebuild of one customer ends too soon to be seen, so standings are replaced by earlier ones.
+    const { standings } = storage
+    const customerJourneys = standings.customerJourneys.bind(standings)
+    let answered = 0
+    standings.customerJourneys = async (...asked) => {
+      const found = await customerJourneys(...asked)
+      answered += 1
+      const rows = found.rows.map((row) => ({
+        ...row,
+        recomputing: { done: 0, total: 1 },
+        event_ids: [],
+        reached: [],
+      }))
+      return { ...found, rows }
+    }
+    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    await expect.poll(() => answered).toBeGreaterThan(1)
+    standings.customerJourneys = customerJourneys
+    const [message] = await receiver.has(1)
+    expect(message?.data).toMatchObject({ customer_id, event_id: 'signed_up', step: 1 })
   })
 })
