@@ -98,9 +98,10 @@ function accepted(value: unknown): EventValue | undefined {
 
 const KINDS = ['string', 'number', 'boolean']
 
-/** Orders values by kind, then by text, by UTF-16 code units: the same on every engine. */
+/** Orders values by kind; numbers by size, others by their text, in UTF-16 code units: the same on every engine. */
 export function compareValues(one: EventValue, other: EventValue): number {
   const kinds = KINDS.indexOf(typeof one) - KINDS.indexOf(typeof other)
   if (kinds !== 0 || one === other) return kinds
+  if (typeof one === 'number') return one - Number(other)
   return String(one) < String(other) ? -1 : 1
 }

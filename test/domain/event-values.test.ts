@@ -2,7 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { valueReader, variableFilter, variablesTest } from '../../server/domain/event-values.ts'
+import {
+  compareValues,
+  valueReader,
+  variableFilter,
+  variablesTest,
+} from '../../server/domain/event-values.ts'
 import { casesToTry } from '../fixtures/thoroughness.ts'
 
 const LOOKING_LIKE_JSON = [
@@ -101,5 +106,12 @@ describe('a filter by a variable', () => {
       false,
       false,
     ])
+  })
+})
+
+describe('compareValues', () => {
+  it('orders texts before numbers before booleans, and numbers by their size', () => {
+    const values = ['10', '9', 'team', -1, 0.5, 9, 10, 1e21, false, true]
+    expect(values.toReversed().sort(compareValues)).toEqual(values)
   })
 })
