@@ -8203,7 +8203,7 @@ export interface operations {
                  */
                 reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers that have not reached this step, from 1.
+                 * @description Only customers that have not reached this step, from 1. These are all if the journey does not have it.
                  * @example 2
                  */
                 not_reached?: components["schemas"]["StepNumber"];

@@ -173,6 +173,8 @@ describe('getJourneyReport', () => {
     ).toEqual([2])
     expect(await listed(workspace, { window: 'PT1H', reached: 2 })).toEqual([1])
     expect(await listed(workspace, { out_of_order: 3 })).toEqual([4])
+    expect(await listed(workspace, { reached: 4 })).toEqual([])
+    expect((await listed(workspace, { not_reached: 4 })).toSorted()).toEqual([1, 2, 3, 4])
   })
 
   it('lets a customer enter with its first event if that occurred before the initialization', async ({

@@ -177,7 +177,7 @@ function standingTest(
   const { first_step, last_step } = filter
   const first = (first_step ?? 1) - 1
   const last = Math.min(last_step ?? steps, steps)
-  const asked = [reached, not_reached, out_of_order].filter((step) => step !== undefined)
+  const asked = [reached, out_of_order].filter((step) => step !== undefined)
   if (asked.some((step) => step > steps)) return () => false
   return (standing, isBroken) => {
     if (customer_type !== undefined && standing.customer_type !== customer_type) return false

@@ -49,7 +49,7 @@ const filters: fc.Arbitrary<CustomerFilter> = fc.record(
 function expectedCustomers(standings: readonly ModelStanding[], filter: CustomerFilter, asOf_ms: number) {
   const { reached, not_reached, standing: course, out_of_order, window_ms, first_step = 1 } = filter
   const last_step = Math.min(filter.last_step ?? NAMES.length, NAMES.length)
-  const isUnknown = [reached, not_reached, out_of_order].some((step = 0) => step > NAMES.length)
+  const isUnknown = [reached, out_of_order].some((step = 0) => step > NAMES.length)
   return modelEntered(standings, filter)
     .filter((standing) => {
       const isShort = modelReaches(standing, first_step, filter) && !modelReaches(standing, last_step, filter)
