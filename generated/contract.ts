@@ -884,6 +884,9 @@ export interface paths {
          *
          *     A disabled webhook keeps its place: enabled again, it is told everything that it has missed, unless you send
          *     `skip_missed`.
+         *
+         *     With another `url`, pending messages are sent there at once: failures of the receiver before, and a pause that it
+         *     has asked for, no longer count.
          */
         patch: operations["updateWebhook"];
         trace?: never;

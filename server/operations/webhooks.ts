@@ -73,6 +73,8 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     const after: StoredWebhook = { ...before, ...settings, updated_ms: now_ms }
     assertWindow(after)
     if (enabled !== undefined) Object.assign(after, enabled ? enabledNow(before) : disabledNow(before))
+    const isMoved = after.url !== before.url
+    if (isMoved) Object.assign(after, NO_FAILURES)
     if (skip_missed) {
       Object.assign(after, startingAt(now_ms), { customer_cursor })
     }
@@ -82,7 +84,7 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     if (!isAll && !before.is_enabled) return undefined
     await audited.changeWebhook(db, before, after, authorOf(context))
     // It goes on at once, not when the next retry was planned.
-    if (after.is_enabled && !before.is_enabled && !skip_missed)
+    if (after.is_enabled && (!before.is_enabled || isMoved) && !skip_missed)
       await deliveries.makeRetriesDue(db, before, now_ms)
     return { after, isAll, webhook: await webhookBody(db, after, context) }
   }
@@ -197,10 +199,13 @@ function assertWindow({ types, dropped_after }: WebhookSettings) {
   if (dropped_after === null || duration_ms(dropped_after) === 0) throw new Problem('dropped_after_missing')
 }
 
+/** The state of a webhook whose receiver was not tried yet. */
+const NO_FAILURES = { failures: 0, failing_since_ms: null, retry_ms: null } as const
+
 /** What enabling changes; nothing if it is enabled. */
 function enabledNow({ is_enabled }: StoredWebhook): Partial<StoredWebhook> {
   if (is_enabled) return {}
-  return { is_enabled: true, disabled_reason: null, failures: 0, failing_since_ms: null, retry_ms: null }
+  return { is_enabled: true, disabled_reason: null, ...NO_FAILURES }
 }
 
 /** What disabling changes; nothing if it is disabled. */

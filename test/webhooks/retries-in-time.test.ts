@@ -173,6 +173,24 @@ describe('a receiver that is down', () => {
     expect(ids).toHaveLength(60)
   })
 
+  it.each([
+    ['has failed again and again', 12, {}],
+    ['has failed a few times', 2, {}],
+    ['has asked for a pause', 2, { 'retry-after': '86400' }],
+  ])('and %s is no reason to wait once the webhook has another URL', async (_, count, headers) => {
+    receiver.answer = (res) => res.writeHead(500, headers).end()
+    await send(count)
+    await expect.poll(async () => (await webhook()).failing_since).not.toBe(null)
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(count)
+    await expect.poll(isWaiting).toBe(true)
+    const other = await startReceiver()
+    passed_ms += 1_000
+    const { data } = await workspace.client.updateWebhook({ path, body: { url: other.url } })
+    expect(data).toMatchObject({ failing_since: null, next_attempt_at: null })
+    await other.has(count)
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
+  })
+
   it('is disabled after five days, and told what it has missed once it is enabled', async () => {
     receiver.answer = (res) => res.writeHead(503).end()
     await send(2)
