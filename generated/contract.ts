@@ -659,11 +659,12 @@ export interface paths {
          * Report by daily, weekly or monthly cohort
          * @description The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
          *     in the same month of a time zone. Without `entered_from` the reply begins 30 days, 26 weeks or 24 months before
-         *     `entered_to`, which is now if absent; the first and the last period are whole. A span of more than 400 periods,
-         *     or 100 with `breakdown`, gives 409 `too_many_periods`.
+         *     `entered_to`, which is now if absent; the first and the last period are whole. If `entered_to` is not after
+         *     `entered_from`, there is one period: that of `entered_from`. A span of more than 400 periods, or 100 with
+         *     `breakdown`, gives 409 `too_many_periods`.
          *
-         *     `complete` says which cohorts can be compared: all their customers have entered and, with a `window`, everyone
-         *     who has reached the first step has had the whole window. It does not mean that the numbers are final. Without a
+         *     `complete` says which cohorts can be compared: all their customers have entered and, with a `window`, one window
+         *     has passed since then and nobody is waiting any more. It does not mean that the numbers are final. Without a
          *     window, every step can still be reached; with one, customers who have not reached the first step can still
          *     begin.
          */
@@ -3255,8 +3256,8 @@ export interface components {
             /** @description How many have reached each step. */
             reached: components["schemas"]["Count"][];
             /**
-             * @description Whether the period is over and, with a window, so is one window after it, and the window of every customer
-             *     that has reached the first step. Numbers can still rise: without a window, and by customers that have not
+             * @description Whether the period is over and, with a window, so is one window after it, and nobody is waiting any more.
+             *     Numbers can still rise: without a window, and by customers that have not
              *     reached the first step.
              */
             complete: boolean;
@@ -5797,14 +5798,15 @@ export interface components {
         EnteredTo: components["schemas"]["Instant"];
         /**
          * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
-         *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
-         *     window closes has dropped off.
+         *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. An event at the very end of the window still
+         *     counts. A customer that has not reached a step when the window closes has dropped off.
          * @example P7D
          */
         Window: components["schemas"]["Duration"];
         /**
          * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
-         *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+         *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses; a string
+         *     that contains a JSON object counts as that object. `groups`
          *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
          *     a group of their own.
          *
@@ -5817,9 +5819,9 @@ export interface components {
          */
         BreakdownParameter: components["schemas"]["Breakdown"];
         /**
-         * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-         *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
-         *     and the `step_order`. Of a customer without that event nothing is set.
+         * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
+         *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
+         *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
          * @example last
          */
         TouchParameter: components["schemas"]["Touch"];
@@ -5869,8 +5871,8 @@ export interface components {
          */
         CompareTo: components["schemas"]["Instant"];
         /**
-         * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
-         *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+         * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
+         *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
          *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
          * @example [
          *       "plan:team"
@@ -6342,8 +6344,8 @@ export interface operations {
                  */
                 occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
-                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
-                 *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
+                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
                  *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
                  * @example [
                  *       "plan:team"
@@ -7198,8 +7200,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A number or
-                 *     boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
+                 * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
+                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
                  *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
                  * @example [
                  *       "plan:team"
@@ -7827,8 +7829,8 @@ export interface operations {
                 customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
-                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
-                 *     window closes has dropped off.
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. An event at the very end of the window still
+                 *     counts. A customer that has not reached a step when the window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
@@ -7852,7 +7854,8 @@ export interface operations {
                 step_order?: components["parameters"]["StepOrderParameter"];
                 /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
-                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses; a string
+                 *     that contains a JSON object counts as that object. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
@@ -7865,9 +7868,9 @@ export interface operations {
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
-                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
-                 *     and the `step_order`. Of a customer without that event nothing is set.
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
+                 *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -7975,8 +7978,8 @@ export interface operations {
                 customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
-                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
-                 *     window closes has dropped off.
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. An event at the very end of the window still
+                 *     counts. A customer that has not reached a step when the window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
@@ -8000,7 +8003,8 @@ export interface operations {
                 step_order?: components["parameters"]["StepOrderParameter"];
                 /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
-                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses; a string
+                 *     that contains a JSON object counts as that object. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
@@ -8013,9 +8017,9 @@ export interface operations {
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
-                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
-                 *     and the `step_order`. Of a customer without that event nothing is set.
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
+                 *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8098,8 +8102,8 @@ export interface operations {
                 customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
-                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
-                 *     window closes has dropped off.
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. An event at the very end of the window still
+                 *     counts. A customer that has not reached a step when the window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
@@ -8123,7 +8127,8 @@ export interface operations {
                 step_order?: components["parameters"]["StepOrderParameter"];
                 /**
                  * @description Also count by group: `customer_type` divides the customers into accounts and contacts, and `variable:NAME` by
-                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses. `groups`
+                 *     the value of a variable, which is a property of `custom_variables` of the event that `touch` chooses; a string
+                 *     that contains a JSON object counts as that object. `groups`
                  *     has the numbers of each group; together they are those of the whole. The ten values with the most customers have
                  *     a group of their own.
                  *
@@ -8136,9 +8141,9 @@ export interface operations {
                  */
                 breakdown?: components["parameters"]["BreakdownParameter"];
                 /**
-                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
-                 *     and the `step_order`. Of a customer without that event nothing is set.
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
+                 *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8240,8 +8245,8 @@ export interface operations {
                 customer_type?: components["parameters"]["CustomerTypeFilter"];
                 /**
                  * @description How long after the first step a step still counts: an ISO 8601 duration of weeks, or of days, hours, minutes and
-                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. A customer that has not reached a step when the
-                 *     window closes has dropped off.
+                 *     seconds (a day has 24 hours), such as `P2W`, `P7D` or `PT36H`. An event at the very end of the window still
+                 *     counts. A customer that has not reached a step when the window closes has dropped off.
                  * @example P7D
                  */
                 window?: components["parameters"]["Window"];
@@ -8264,9 +8269,9 @@ export interface operations {
                  */
                 step_order?: components["parameters"]["StepOrderParameter"];
                 /**
-                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the first step (`first`, the default),
-                 *     that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the window
-                 *     and the `step_order`. Of a customer without that event nothing is set.
+                 * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
+                 *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
