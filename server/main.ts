@@ -178,6 +178,9 @@ function logDisk(log: Logger, { refusing, ...bytes }: Disk) {
 const WHY_REFUSED = {
   disk: 'the disk is nearly full; free up space',
   log: 'a long read, such as a backup, has kept the write-ahead log from being truncated; let it finish or stop it',
+  files:
+    'a file of the store (.db, .db-wal or .db-shm) was removed or replaced while it was open; ' +
+    'stop the server, put back what is missing, and start it again',
 }
 
 function urlOf(host: string, port: number): string {

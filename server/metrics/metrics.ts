@@ -136,7 +136,7 @@ export class Metrics {
     )
     this.#refusing = new Gauge({
       name: 'cairn_writes_refused',
-      help: '1 while writes are refused because of disk (too little free space) or log (write-ahead log too long because of a long read; SQLite).',
+      help: '1 while writes are refused because of disk (too little free space), log (write-ahead log too long because of a long read; SQLite) or files (a file of the store was removed or replaced; SQLite).',
       labelNames: ['reason'],
       registers,
     })
@@ -170,7 +170,7 @@ export class Metrics {
       })
       this.#connections.set(statistics.connections)
     }
-    for (const reason of ['disk', 'log']) {
+    for (const reason of ['disk', 'log', 'files']) {
       this.#refusing.set({ reason }, statistics.disk.refusing === reason ? 1 : 0)
     }
     const { kept, leftOut } = statistics.refusals

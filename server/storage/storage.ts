@@ -85,8 +85,11 @@ export type Disk = {
   unmoved_bytes: number
   /** Null if the operating system does not report it. */
   free_bytes: number | null
-  /** Why writes are refused: `disk` has too little space, or `log` has grown too long because of a reader. */
-  refusing: 'disk' | 'log' | null
+  /**
+   * Why writes are refused: `disk` has too little space, `log` has grown too long because of a reader, or `files` of the
+   * open store were removed or replaced.
+   */
+  refusing: 'disk' | 'log' | 'files' | null
 }
 
 /** Reads for lists and reports: how many wait, and outcomes since the store was opened. */

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Disk } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
@@ -39,6 +40,8 @@ const CHECKPOINT_AFTER_PAGES = 1000
  */
 export class WriteAheadLog {
   readonly #path: string
+  /** The file of the store as it was first found, when a connection had opened it. */
+  #opened: FileIdentity | undefined
   /** Size when it was last checked. */
   #log_bytes = 0
   /** The thread for checkpoints that would take the writer too long; started on first use. */
@@ -61,6 +64,12 @@ export class WriteAheadLog {
    */
   checkpoint(connection: Connection): Disk {
     const disk = this.#measure(connection)
+    if (disk.refusing === 'files') {
+      // What was acknowledged is then in the file, if only the log was removed; and whatever opens another file of this name
+      // finds no log that belongs to the first one. A separate thread would open that other file.
+      truncate(connection)
+      return disk
+    }
     const isMuch = disk.unmoved_bytes > INLINE_CHECKPOINT_BYTES
     // Otherwise the first commit after a long read would checkpoint all of it.
     connection.pragma(`wal_autocheckpoint = ${isMuch ? 0 : CHECKPOINT_AFTER_PAGES}`)
@@ -73,8 +82,9 @@ export class WriteAheadLog {
 
   /** Checkpoints the rest and truncates the log. @returns false if a reader prevents it */
   truncate(connection: Connection): boolean {
+    const { unmoved_bytes, refusing } = this.#measure(connection)
     // The separate thread checkpoints large amounts while the writer continues.
-    if (this.#measure(connection).unmoved_bytes > INLINE_CHECKPOINT_BYTES) {
+    if (unmoved_bytes > INLINE_CHECKPOINT_BYTES && refusing !== 'files') {
       this.#checkpointInThread()
       return false
     }
@@ -96,11 +106,25 @@ export class WriteAheadLog {
     const log_bytes = measureLog(this.#path)
     this.#log_bytes = log_bytes
     const measured = measureDisk(this.#path)
+    if (!this.#hasItsFiles()) {
+      return { log_bytes, unmoved_bytes, free_bytes: measured?.free_bytes ?? null, refusing: 'files' }
+    }
     if (!measured) return { log_bytes, unmoved_bytes, free_bytes: null, refusing: null }
     const { bytes, free_bytes } = measured
     const hasRoom = free_bytes - unmoved_bytes >= Math.min(FLOOR_BYTES, bytes * FLOOR_PART)
     const isLong = used_bytes > Math.min(LIMIT_BYTES, bytes * LIMIT_PART)
     return { log_bytes, unmoved_bytes, free_bytes, refusing: hasRoom ? (isLong ? 'log' : null) : 'disk' }
+  }
+
+  /**
+   * Whether the files that connections have opened still have their names. Otherwise SQLite continues to write to what is
+   * deleted when the server ends. An open store always has its log and the index of the log (`-shm`).
+   */
+  #hasItsFiles(): boolean {
+    const file = statSync(this.#path, { throwIfNoEntry: false })
+    this.#opened ??= file
+    const isSame = file && file.ino === this.#opened?.ino && file.dev === this.#opened.dev
+    return isSame === true && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
   }
 
   #checkpointInThread() {
@@ -132,6 +156,8 @@ export class WriteAheadLog {
     this.#checkpointThread = undefined
   }
 }
+
+type FileIdentity = { ino: number; dev: number }
 
 type Checkpoint = { log: number; checkpointed: number }
 

@@ -21,8 +21,8 @@ import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './w
  */
 const GROUP_ROWS = 1_000
 
-/** Reasons for refused writes; only the first needs the operator. */
-const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
+/** Reasons for refused writes; only `log` does not need the operator. */
+const REFUSALS = { disk: 'storage_full', log: 'overloaded', files: 'storage_unavailable' } as const
 
 type Waiting = {
   unit: Unit

@@ -1,0 +1,77 @@
+// engines: sqlite (its files)
+
+import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
+import { startChildServerWithCustomer } from '../../fixtures/child-server.ts'
+import { scrape, sumOf } from '../../fixtures/exposition.ts'
+import { storedEvents } from '../../fixtures/file-store.ts'
+import { withPatience } from '../../fixtures/patience.ts'
+
+/** A server, and a function that sends events until one is refused. */
+async function start() {
+  const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
+  onTestFinished(() => server.kill('SIGKILL'))
+  const acknowledged: string[] = []
+  const send = async () => {
+    const event_id = `e${acknowledged.length}`
+    const { error } = await client.createEvent({ body: { ...event, event_id } })
+    if (!error) acknowledged.push(event_id)
+    return error?.code
+  }
+  await send()
+  return {
+    path: sqlitePath(databaseUrl),
+    server,
+    acknowledged,
+    send,
+    untilRefused: () => vi.waitUntil(send, withPatience),
+    isReady: async () => (await fetch(`${server.url}/readyz`)).ok,
+    isReported: async () => sumOf(await scrape(server), 'cairn_writes_refused', { reason: 'files' }) === 1,
+  }
+}
+
+/** Returns what another process finds after the server was killed. */
+function found(path: string) {
+  const file = new Database(path, { fileMustExist: true })
+  onTestFinished(() => void file.close())
+  expect(file.pragma('integrity_check', { simple: true })).toBe('ok')
+  return storedEvents(file)
+}
+
+it.each(['-wal', '-shm'])(
+  'refuses writes once its %s file is removed, and keeps what it acknowledged',
+  async (name) => {
+    const { path, server, acknowledged, untilRefused, isReady, isReported } = await start()
+    rmSync(`${path}${name}`)
+    expect(await untilRefused()).toBe('storage_unavailable')
+    expect(await isReported()).toBe(true)
+    expect(await isReady()).toBe(false)
+    await server.end('SIGKILL')
+    expect(found(path)).toEqual(acknowledged)
+  },
+)
+
+it('refuses writes while its file is not in its place', async () => {
+  const { path, server, acknowledged, send, untilRefused, isReported } = await start()
+  renameSync(path, `${path}.moved`)
+  expect(await untilRefused()).toBe('storage_unavailable')
+  renameSync(`${path}.moved`, path)
+  await vi.waitUntil(async () => (await send()) === undefined, withPatience)
+  expect(await isReported()).toBe(false)
+  await server.end('SIGKILL')
+  expect(found(path)).toEqual(acknowledged)
+})
+
+it('refuses writes once another file has taken the place of its own, and leaves no log to that', async () => {
+  const { path, server, untilRefused, acknowledged } = await start()
+  // Without what is only in the log, as an operator might copy it and put it back.
+  copyFileSync(path, `${path}.old`)
+  renameSync(path, `${path}.own`)
+  renameSync(`${path}.old`, path)
+  expect(await untilRefused()).toBe('storage_unavailable')
+  await vi.waitUntil(() => statSync(`${path}-wal`).size === 0, withPatience)
+  await server.end('SIGKILL')
+  expect(found(`${path}.own`)).toEqual(acknowledged)
+})
