@@ -186,7 +186,8 @@ export class FollowedStore {
     const isAll = hasEnrolments && seq === last
     const enrolment = enrolments.at(-1)?.[0] ?? from.enrolment
     // Everything received before the last event is included, because events are stored in order of receipt.
-    const asOf_ms = isAll ? now_ms : events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null
+    const reached_ms = events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null
+    const later_ms = reached_ms === null ? from.asOf_ms : Math.max(reached_ms, from.asOf_ms ?? reached_ms)
     return {
       changes: [...journeys]
         .filter(([journey_ref]) => this.#statements.steps.get(journey_ref) !== undefined)
@@ -209,7 +210,8 @@ export class FollowedStore {
         seq,
         event_mark: events > 0 ? this.#eventMark(seq) : from.event_mark,
         removal: removals.at(-1)?.number ?? from.removal,
-        asOf_ms: asOf_ms === null ? from.asOf_ms : Math.max(asOf_ms, from.asOf_ms ?? asOf_ms),
+        // Not the later of the two: the clock may have been ahead.
+        asOf_ms: isAll ? now_ms : later_ms,
       },
       isAll,
       events: events + removals.length,

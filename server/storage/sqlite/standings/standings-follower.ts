@@ -109,7 +109,7 @@ export class StandingsFollower {
         if (slice) writer.saveFollowed(slice.followed)
       })
     }
-    this.#asOf_ms = slice ? slice.followed.asOf_ms : Math.max(now_ms, this.#asOf_ms ?? now_ms)
+    this.#asOf_ms = slice ? slice.followed.asOf_ms : now_ms
     if (slice?.isAll) this.#version = version
     return { events: slice?.events ?? 0, isAll: slice?.isAll ?? true }
   }

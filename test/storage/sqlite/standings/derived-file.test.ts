@@ -2,7 +2,7 @@
 
 import { copyFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { updateJourney } from '../../../../server/storage/tables/journeys.ts'
 import { openStoreForTest, type Store } from '../../../fixtures/file-store.ts'
@@ -139,6 +139,30 @@ describe('a report', () => {
     ])
     expect(report?.as_of_ms).toBeGreaterThanOrEqual(asked_ms)
     expect(statSync(standingsPath(store.path)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is as of now once a clock that was ahead is set right, also after a restart', async () => {
+    let ahead_ms = 86_400_000
+    const now = () => Date.now() + ahead_ms
+    const ahead = await openStoreForTest({ now })
+    const subject = await subjectWithSteps(ahead)
+    const { workspace_id, journey_id } = subject
+    const asOf = async ({ standings }: Store) =>
+      (await standings.report(workspace_id, journey_id, {}, readingIn(workspace_id)))?.as_of_ms ?? 0
+    await insert(ahead, subject, { event_id: 'paid' })
+    await vi.waitUntil(async () => (await asOf(ahead)) > Date.now() + 80_000_000, withPatience)
+    ahead_ms = 0
+    await vi.waitUntil(async () => (await asOf(ahead)) <= Date.now(), withPatience)
+    ahead_ms = 86_400_000
+    await insert(ahead, subject, { event_id: 'paid' })
+    await vi.waitUntil(async () => (await asOf(ahead)) > Date.now() + 80_000_000, withPatience)
+    await ahead.close()
+
+    ahead_ms = 0
+    const store = await openStoreForTest({ path: ahead.path, now })
+    await vi.waitUntil(async () => (await asOf(store)) <= Date.now(), withPatience)
+    await insert(store, subject, { event_id: 'paid' })
+    await vi.waitUntil(async () => (await asOf(store)) <= Date.now(), withPatience)
   })
 
   it('is exact if thousands of events of one customer arrive latest first', async () => {
