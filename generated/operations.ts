@@ -67,9 +67,9 @@ export const operationPaths = {
    *
    * With `order=oldest` the list goes forward, and a program can follow it forever: `next_cursor` is always given,
    * even by an empty page, and the list continues from there, now or in a year. Each event appears once, whatever is
-   * stored in the meantime and on whichever replica. With several replicas the order is not exactly that of `id`,
-   * and an event may appear with a short delay. `caught_up_to` says whether more events are already available, and
-   * if not, up to when the list is complete.
+   * stored in the meantime and on whichever replica. With several replicas, or after the clock of one was set back,
+   * the order is not exactly that of `id`, and an event may appear with a short delay. `caught_up_to` says whether
+   * more events are already available, and if not, up to when the list is complete.
    *
    * Filters are not references: a filter that matches nothing, or an empty time span, gives an empty list.
    */

@@ -135,6 +135,10 @@ export function eventIdBytes(id: string): Uint8Array {
  * back, and greater than `last`, the newest one stored. So the order of storing is the order of identifiers, and an
  * index that ends in the row number is sorted by identifier.
  *
+ * One of several writers follows a clock that is set back by more than `SET_BACK_MS`: its identifiers are not ascending
+ * together with those of the others anyway, and their time is that of receipt, which would otherwise stand still until the
+ * clock is there again.
+ *
  * Layout: 48 bits of milliseconds, a 32-bit counter in rand_a and the top of rand_b (random start every millisecond),
  * 42 random bits.
  * @param writer number of this process among concurrent writers. It takes the 12 bits of rand_a, so that identifiers
@@ -156,7 +160,7 @@ export function ascendingIds(last?: Uint8Array, writer?: number): (now_ms: numbe
     }
     const pool = random.subarray(used, used + 10)
     used += 10
-    if (now_ms > ms) {
+    if (now_ms > ms || (writer !== undefined && now_ms < ms - SET_BACK_MS)) {
       ms = now_ms
       // The top bit is left 0, so that half of all counter values remain before it overflows.
       counter = fixed + (new DataView(pool.buffer, pool.byteOffset).getUint32(0) % (free / 2))
@@ -169,6 +173,9 @@ export function ascendingIds(last?: Uint8Array, writer?: number): (now_ms: numbe
     return writeUuid(ms, counter, pool.subarray(4))
   }
 }
+
+/** More than requests differ that are under way together, each with the time at which it began. */
+const SET_BACK_MS = 10_000
 
 function writeUuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
   // From Node's pool: separate memory for each would take longer than everything else here.
