@@ -25,6 +25,7 @@ import {
   ENCRYPTION_KEY,
   ENGINE_COMPANIONS,
   ERASURES,
+  isSameFile,
   sqlitePath,
 } from '../storage/sqlite/store-files.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
@@ -39,7 +40,6 @@ import { allWebhooks } from '../storage/tables/webhooks.ts'
 import { openSecretBox, type SecretBox } from '../webhooks/secret-box.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { isSameFile } from './same-file.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
 import { columns, countText } from './table.ts'

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, rmSync } from 'node:fs'
 import { openPrivateFile } from '../../storage/private-file.ts'
 import { takeLock } from '../../storage/sqlite/connection.ts'
+import { isSameFile } from '../../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
-import { isSameFile } from '../same-file.ts'
 
 /**
  * Writes a file that nobody else writes meanwhile. The operating system releases the lock of a process that dies; its lock

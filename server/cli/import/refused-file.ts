@@ -13,8 +13,8 @@ import {
 import { dirname } from 'node:path'
 import { parseJsonText } from '../../domain/json-text.ts'
 import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
+import { isSameFile } from '../../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
-import { isSameFile } from '../same-file.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'
 

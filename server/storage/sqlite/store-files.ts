@@ -65,3 +65,8 @@ function restrict(
     // Missing, or not ours to change; opening it will report that.
   }
 }
+
+/** Whether two names or descriptors are of one file; undefined is of none. */
+export function isSameFile(one: Stats | undefined, other: Stats | undefined): boolean {
+  return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev
+}

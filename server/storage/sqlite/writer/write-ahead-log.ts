@@ -1,9 +1,10 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, type Stats, statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Disk } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from '../connection.ts'
+import { isSameFile } from '../store-files.ts'
 
 const MIB = 1024 * 1024
 
@@ -41,7 +42,7 @@ const CHECKPOINT_AFTER_PAGES = 1000
 export class WriteAheadLog {
   readonly #path: string
   /** The file of the store as it was first found, when a connection had opened it. */
-  #opened: FileIdentity | undefined
+  #opened: Stats | undefined
   /** Size when it was last checked. */
   #log_bytes = 0
   /** The thread for checkpoints that would take the writer too long; started on first use. */
@@ -123,8 +124,9 @@ export class WriteAheadLog {
   #hasItsFiles(): boolean {
     const file = statSync(this.#path, { throwIfNoEntry: false })
     this.#opened ??= file
-    const isSame = file && file.ino === this.#opened?.ino && file.dev === this.#opened.dev
-    return isSame === true && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
+    return (
+      isSameFile(file, this.#opened) && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
+    )
   }
 
   #checkpointInThread() {
@@ -156,8 +158,6 @@ export class WriteAheadLog {
     this.#checkpointThread = undefined
   }
 }
-
-type FileIdentity = { ino: number; dev: number }
 
 type Checkpoint = { log: number; checkpointed: number }
 
