@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { isServiceKey } from '../domain/service-keys.ts'
+import { withoutOwnTokens } from '../domain/secret-texts.ts'
 import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import type { Fault } from '../problems.ts'
 import type { LoggedFault } from './log-redaction.ts'
@@ -23,8 +23,8 @@ export function beginRequest(
 ) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
-  // A service key sent here by mistake must not be logged.
-  const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
+  // A key or a token sent here by mistake must not be logged.
+  const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && withoutOwnTokens(given) === given
   const requestId = isValid ? given : randomUUID()
   res.locals.requestId = requestId
   const { address } = res.locals

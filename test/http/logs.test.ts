@@ -3,6 +3,7 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { newToken } from '../../server/domain/tokens.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
 import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
@@ -82,6 +83,7 @@ describe('the log', () => {
       const { workspace, event } = await customerInJourney(cairn)
       const { secret_key, publishable_key } = workspace
       const wrong = newServiceKey('secret')
+      const token = newToken('invitation_')
       const body = (change: object) => JSON.stringify({ ...event, ...change })
       const requests: [string, Parameters<typeof send>[2]][] = [
         ['POST /events/create', { key: publishable_key, body: body({ custom_variables: { a: 's3cret' } }) }],
@@ -110,13 +112,16 @@ describe('the log', () => {
         ['GET /events', { headers: { authorization: `Bearer ${secret_key}`, cookie: `key=${secret_key}` } }],
         ['GET /events', { headers: { referer: `https://x.test/?${secret_key}`, 'user-agent': 's3cret' } }],
         ['GET /events', { headers: { 'x-request-id': `"${secret_key}"`, origin: `https://${wrong}` } }],
+        ['GET /events', { headers: { 'x-request-id': secret_key } }],
+        ['GET /events', { headers: { 'x-request-id': secret_key.slice(0, 40) } }],
+        ['GET /events', { headers: { 'x-request-id': `for:${token}` } }],
       ]
       const ended = () => cairn.log.filter(({ duration_ms }) => duration_ms !== undefined).length
       await vi.waitFor(() => expect(ended()).toBe(1), withPatience)
       for (const [line, sent] of requests) await send(cairn, line, sent)
       await vi.waitFor(() => expect(ended()).toBe(1 + requests.length), withPatience)
       const log = JSON.stringify(cairn.log)
-      for (const secret of [secret_key, publishable_key, wrong])
+      for (const secret of [secret_key, publishable_key, wrong, token])
         expect(log).not.toContain(secret.slice(3, 30))
       expect(log).not.toContain('s3cret')
     },
