@@ -372,7 +372,7 @@ export const problems = {
   },
   service_key_revoked: {
     status: 409,
-    title: 'The key has been revoked',
+    title: 'The key has been revoked or has expired',
     detail: 'Create a new key.',
   },
   origins_for_secret_key: {
