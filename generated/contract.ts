@@ -1110,10 +1110,10 @@ export interface paths {
         put?: never;
         /**
          * Read a view by a link
-         * @description Returns the numbers of the view that a link leads to: the report, and the trend or the times if the view is about
-         *     these. The token is the only credential. It is for the page that the link leads to: a request that does not come
-         *     from this server's own pages gets 403 `foreign_origin`. A token that is wrong, expired or revoked, and one whose view, journey or
-         *     workspace is gone or whose workspace has turned links off, get the same 404.
+         * @description Returns the numbers of the view that a link leads to: the report, and the trend or the times if the view is
+         *     about these. The token is the only credential. It is for the page that the link leads to: a request that does
+         *     not come from this server's own pages gets 403 `foreign_origin`. A token that is wrong, expired or revoked, and
+         *     one whose view, journey or workspace is gone or whose workspace has turned links off, get the same 404.
          */
         post: operations["readSharedView"];
         delete?: never;
@@ -5822,7 +5822,8 @@ export interface components {
         /**
          * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
          *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
-         *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
+         *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that
+         *     event nothing is set.
          * @example last
          */
         TouchParameter: components["schemas"]["Touch"];
@@ -5873,8 +5874,9 @@ export interface components {
         CompareTo: components["schemas"]["Instant"];
         /**
          * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
-         *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
-         *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+         *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as
+         *     its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must match. There is no index of
+         *     variables, so a page can end early, even empty, with a `next_cursor`.
          * @example [
          *       "plan:team"
          *     ]
@@ -6346,8 +6348,9 @@ export interface operations {
                 occurred_to?: components["parameters"]["OccurredToFilter"];
                 /**
                  * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
-                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
-                 *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as
+                 *     its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must match. There is no index of
+                 *     variables, so a page can end early, even empty, with a `next_cursor`.
                  * @example [
                  *       "plan:team"
                  *     ]
@@ -7202,8 +7205,9 @@ export interface operations {
             query?: {
                 /**
                  * @description Only events with a variable that has a value, as `NAME:value`. The name ends at the first colon. A
-                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must
-                 *     match. There is no index of variables, so a page can end early, even empty, with a `next_cursor`.
+                 *     `custom_variables` that is a string with a JSON object counts as that object. A number or boolean is compared as
+                 *     its JSON text, so `seats:5` finds 5 and "5". The parameter can be repeated: all must match. There is no index of
+                 *     variables, so a page can end early, even empty, with a `next_cursor`.
                  * @example [
                  *       "plan:team"
                  *     ]
@@ -7871,7 +7875,8 @@ export interface operations {
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
                  *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
-                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that
+                 *     event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8020,7 +8025,8 @@ export interface operations {
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
                  *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
-                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that
+                 *     event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8144,7 +8150,8 @@ export interface operations {
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
                  *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
-                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that
+                 *     event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];
@@ -8272,7 +8279,8 @@ export interface operations {
                 /**
                  * @description Which event of a customer decides in `breakdown` and `variables`: that of the journey's first step (`first`, the
                  *     default), that of the last step which the customer has reached (`last`), or that of a step, from 1, whatever the
-                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that event nothing is set.
+                 *     window, the `step_order`, and the part that `first_step` and `last_step` choose. Of a customer without that
+                 *     event nothing is set.
                  * @example last
                  */
                 touch?: components["parameters"]["TouchParameter"];

@@ -556,10 +556,10 @@ export const personOperationPaths = {
   /**
    * Read a view by a link
    *
-   * Returns the numbers of the view that a link leads to: the report, and the trend or the times if the view is about
-   * these. The token is the only credential. It is for the page that the link leads to: a request that does not come
-   * from this server's own pages gets 403 `foreign_origin`. A token that is wrong, expired or revoked, and one whose view, journey or
-   * workspace is gone or whose workspace has turned links off, get the same 404.
+   * Returns the numbers of the view that a link leads to: the report, and the trend or the times if the view is
+   * about these. The token is the only credential. It is for the page that the link leads to: a request that does
+   * not come from this server's own pages gets 403 `foreign_origin`. A token that is wrong, expired or revoked, and
+   * one whose view, journey or workspace is gone or whose workspace has turned links off, get the same 404.
    */
   readSharedView: ['POST', '/shared-views/read'],
   /**
