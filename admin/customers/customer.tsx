@@ -189,7 +189,8 @@ function CustomerTimeline({
   const { values } = filters
   const isFiltered = filters.count > 0
   // The timeline shows all events; the Events page would show those of the last 24 hours.
-  const shown = { customer_id: customerId, ...given(values), ...(since && { received_from: since }) }
+  const shown = since && { customer_id: customerId, ...given(values), received_from: since }
+  const eventsPage = shown && `/w/${workspace_id}/events?${new URLSearchParams(shown)}`
   const found = usePages(
     useWorkspaceKey('events', 'of-customer', customerId, values),
     (cursor, signal) =>
@@ -218,9 +219,11 @@ function CustomerTimeline({
           {isFiltered
             ? 'Matching events, most recently received first. '
             : 'Events in all journeys, most recent first. '}
-          <Anchor component={Link} inherit to={`/w/${workspace_id}/events?${new URLSearchParams(shown)}`}>
-            Show on the Events page
-          </Anchor>
+          {eventsPage && (
+            <Anchor component={Link} inherit to={eventsPage}>
+              Show on the Events page
+            </Anchor>
+          )}
         </Text>
       </div>
       {(isFiltered || all.items.length > 0) && (

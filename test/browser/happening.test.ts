@@ -214,8 +214,19 @@ describe('A link to events', () => {
     const customer_id = await customer('Ada Lovelace', 'user-1')
     await event(customer_id, 'signed_up')
     const { created_at } = (await workspace.client.getCustomer({ path: { customer_id } })).data ?? {}
-    const page = await open(`customers/${customer_id}`)
-    await page.getByRole('link', { name: 'Show on the Events page' }).click()
+    const page = await open('events')
+    const shown = Promise.withResolvers<void>()
+    await page.route(`**/v1/customers/${customer_id}`, async (route) => {
+      await shown.promise
+      await route.continue()
+    })
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `customers/${customer_id}`)}`)
+    await page.getByText('Events in all journeys').waitFor()
+    const link = page.getByRole('link', { name: 'Show on the Events page' })
+    // Since when the customer has events is not known yet.
+    expect(await link.count()).toBe(0)
+    shown.resolve()
+    await link.click()
     await expect.poll(() => names(page)).toEqual(['signed_up'])
     expect(query(page)).toEqual({ customer_id, received_from: created_at })
 
