@@ -326,12 +326,9 @@ describe('a key', () => {
 
   it('that is being rotated is not left before it is shown, although its dialog was closed', async () => {
     const page = await openKeys()
-    let answer = () => {}
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const answered = Promise.withResolvers<void>()
     await page.route('**/rotate', async (route) => {
-      await answered
+      await answered.promise
       await route.continue()
     })
     await choose(page, workspace.secret_key, 'Rotate')
@@ -343,7 +340,7 @@ describe('a key', () => {
     const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
-    answer()
+    answered.resolve()
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
     expect(await answerTo(await madeToken(made))).toBe(200)
   })
