@@ -1,14 +1,13 @@
 import { Menu } from '@mantine/core'
 import { IconEraser } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
 // Rarely needed.
-const EraseDialog = lazy(() =>
-  import('./erase-dialog.tsx').then((module) => ({ default: module.EraseDialog })),
-)
+const EraseDialog = onDemand(() => import('./erase-dialog.tsx').then((module) => module.EraseDialog))
 
 /** The menu of actions on a customer. */
 export function CustomerMenu({ customer }: { customer: Schemas['Customer'] }) {
@@ -27,9 +26,7 @@ export function CustomerMenu({ customer }: { customer: Schemas['Customer'] }) {
         </Menu.Item>
       </RowMenu>
       {asked > 0 && (
-        <Suspense>
-          <EraseDialog key={asked} customer={customer} opened={isAsking} onClose={() => setIsAsking(false)} />
-        </Suspense>
+        <EraseDialog key={asked} customer={customer} opened={isAsking} onClose={() => setIsAsking(false)} />
       )}
     </>
   )

@@ -34,7 +34,7 @@ type Change = Schemas['EventDefinitionChange']
 /** How a change is sent: as a dry run, or with what the person confirmed. */
 type Sending = { draft: DefinitionDraft; confirmation?: Confirmation }
 
-export type DefinitionFormProps = {
+type DefinitionFormProps = {
   /** The newest known version; absent for a new definition. */
   definition?: Definition
   /** The initial name of a new definition. */

@@ -1,12 +1,13 @@
 import { AppShell, Burger, Button, Divider, Group, Image, Modal, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { mayLeave } from '../parts/forms/unsaved.ts'
 import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
 import {
@@ -24,23 +25,22 @@ import { UnreadFilters } from './unread-filters.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 // Not needed for the first view.
-const Notifications = lazy(() =>
-  import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
+const Notifications = onDemand(() =>
+  import('../parts/notifications.ts').then((module) => module.Notifications),
 )
 
 // Only for wrong addresses.
-const ForeignWorkspace = lazy(() =>
-  import('./foreign-workspace.tsx').then((module) => ({ default: module.ForeignWorkspace })),
+const ForeignWorkspace = onDemand(() =>
+  import('./foreign-workspace.tsx').then((module) => module.ForeignWorkspace),
 )
 
 // Rarely needed.
-const ArchivedNotice = lazy(() =>
-  import('./archived-notice.tsx').then((module) => ({ default: module.ArchivedNotice })),
-)
+const ArchivedNotice = onDemand(() => import('./archived-notice.tsx').then((module) => module.ArchivedNotice))
 
 // Needed only when a session has ended.
-const SignInForm = lazy(() =>
-  import('../session/sign-in-form.tsx').then((module) => ({ default: module.SignInForm })),
+const SignInForm = onDemand(
+  () => import('../session/sign-in-form.tsx').then((module) => module.SignInForm),
+  () => <Loading lines={2} />,
 )
 
 /** The frame around every screen of a workspace. Redirects to the sign-in page if nobody is signed in. */
@@ -54,13 +54,7 @@ export function Frame() {
     return (
       <SessionContext value={session}>
         <SamePerson key={workspaceId} session={session}>
-          {isMember ? (
-            <Shell />
-          ) : (
-            <Suspense fallback={null}>
-              <ForeignWorkspace session={session} />
-            </Suspense>
-          )}
+          {isMember ? <Shell /> : <ForeignWorkspace session={session} />}
         </SamePerson>
       </SessionContext>
     )
@@ -112,9 +106,7 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
           Your session has ended. Sign in to continue where you left off. Nothing you typed is lost; save
           again what was not saved.
         </Text>
-        <Suspense fallback={<Loading lines={2} />}>
-          <SignInForm email={session.person.email} />
-        </Suspense>
+        <SignInForm email={session.person.email} />
         <Button variant="subtle" fullWidth mt="sm" onClick={() => mayLeave() && openSignIn()}>
           Sign in as someone else
         </Button>
@@ -171,21 +163,13 @@ function Shell() {
           <Navigation />
         </AppShell.Navbar>
         <AppShell.Main id="main" tabIndex={-1}>
-          {status === 'archived' && (
-            <Suspense>
-              <ArchivedNotice />
-            </Suspense>
-          )}
+          {status === 'archived' && <ArchivedNotice />}
           <UnreadFilters>
             <Outlet />
           </UnreadFilters>
         </AppShell.Main>
       </AppShell>
-      {isNotified && (
-        <Suspense>
-          <Notifications position="bottom-right" />
-        </Suspense>
-      )}
+      {isNotified && <Notifications position="bottom-right" />}
     </>
   )
 }

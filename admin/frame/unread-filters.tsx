@@ -1,9 +1,10 @@
-import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import { type UnreadFilter, UnreadFiltersContext } from '../parts/filters/filters.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 
 // Rarely needed.
-const UnreadFiltersAlert = lazy(() =>
-  import('./unread-filters-alert.tsx').then((module) => ({ default: module.UnreadFiltersAlert })),
+const UnreadFiltersAlert = onDemand(() =>
+  import('./unread-filters-alert.tsx').then((module) => module.UnreadFiltersAlert),
 )
 
 /** Shows above a screen which filters of its address were ignored as invalid. */
@@ -21,11 +22,7 @@ export function UnreadFilters({ children }: { children: ReactNode }) {
   const unread = [...new Map([...all.values()].flat().map((filter) => [filter.name, filter])).values()]
   return (
     <UnreadFiltersContext value={report}>
-      {unread.length > 0 && (
-        <Suspense>
-          <UnreadFiltersAlert unread={unread} />
-        </Suspense>
-      )}
+      {unread.length > 0 && <UnreadFiltersAlert unread={unread} />}
       {children}
     </UnreadFiltersContext>
   )

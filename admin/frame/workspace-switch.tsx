@@ -1,19 +1,16 @@
 import { Box, Button, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconSelector } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
+import { onDemand } from '../parts/on-demand.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
 import type { WorkspaceAction } from './workspace-dialog.tsx'
 
 // Loaded with the menu, and with the first dialog, because every screen has this button.
-const Actions = lazy(() =>
-  import('./workspace-actions.tsx').then((module) => ({ default: module.WorkspaceActions })),
-)
-const Dialog = lazy(() =>
-  import('./workspace-dialog.tsx').then((module) => ({ default: module.WorkspaceDialog })),
-)
+const Actions = onDemand(() => import('./workspace-actions.tsx').then((module) => module.WorkspaceActions))
+const Dialog = onDemand(() => import('./workspace-dialog.tsx').then((module) => module.WorkspaceDialog))
 
 /** The name of the workspace, with links to the person's other workspaces and the actions of owners. */
 export function WorkspaceSwitch() {
@@ -68,14 +65,12 @@ export function WorkspaceSwitch() {
           {isOwner && (
             <>
               <Menu.Divider />
-              <Suspense>
-                <Actions onChoose={choose} />
-              </Suspense>
+              <Actions onChoose={choose} />
             </>
           )}
         </Menu.Dropdown>
       </Menu>
-      <Suspense>{action && <Dialog action={action} opened={isAsking} onClose={asking.close} />}</Suspense>
+      {action && <Dialog action={action} opened={isAsking} onClose={asking.close} />}
     </>
   )
 }

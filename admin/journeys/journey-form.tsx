@@ -1,10 +1,11 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -19,7 +20,10 @@ import {
 import { useReceivedNames } from './received-names.ts'
 
 /** Drag and drop and autocomplete are more code than the rest of the form, which does not wait for them. */
-const StepList = lazy(() => import('./step-list.tsx').then((module) => ({ default: module.StepList })))
+const StepList = onDemand(
+  () => import('./step-list.tsx').then((module) => module.StepList),
+  ({ form }) => <Loading lines={3 * Math.max(form.values.steps.length, 1)} />,
+)
 
 /**
  * Edits name, description and steps. Only changed fields are sent. If somebody else changes the journey meanwhile, nothing is
@@ -121,9 +125,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             accepts events with any other event_id. Changing the steps does not change stored events; the
             report is recalculated.
           </Text>
-          <Suspense fallback={<Loading lines={3 * Math.max(form.values.steps.length, 1)} />}>
-            <StepList form={form} received={received} />
-          </Suspense>
+          <StepList form={form} received={received} />
         </section>
         {/* Sticky while there are unsaved changes or an error, however long the list of steps is. */}
         <Paper

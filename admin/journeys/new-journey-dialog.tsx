@@ -1,11 +1,12 @@
 import { Modal } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 
 // Loaded with the first dialog, to keep the list of journeys, which is the first screen for many, small.
-const NewJourneyForm = lazy(() =>
-  import('./new-journey-form.tsx').then((module) => ({ default: module.NewJourneyForm })),
+const NewJourneyForm = onDemand(
+  () => import('./new-journey-form.tsx').then((module) => module.NewJourneyForm),
+  () => <Loading />,
 )
 
 /** Creates a journey with a name and a description; its steps are defined on its settings page. */
@@ -20,9 +21,7 @@ export function NewJourneyDialog({
 }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Create journey" closeOnClickOutside={false}>
-      <Suspense fallback={<Loading />}>
-        <NewJourneyForm onClose={onClose} onCreated={onCreated} />
-      </Suspense>
+      <NewJourneyForm onClose={onClose} onCreated={onCreated} />
     </Modal>
   )
 }

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 
 // Rarely needed.
-const RemoveJourneyDialog = lazy(() =>
-  import('./remove-journey-dialog.tsx').then((module) => ({ default: module.RemoveJourneyDialog })),
+const RemoveJourneyDialog = onDemand(() =>
+  import('./remove-journey-dialog.tsx').then((module) => module.RemoveJourneyDialog),
 )
 
 /** Removes an archived journey, after confirmation. */
@@ -30,14 +31,12 @@ export function RemoveJourneyButton({ journey }: { journey: Schemas['Journey'] }
         Remove…
       </Button>
       {asked > 0 && (
-        <Suspense>
-          <RemoveJourneyDialog
-            key={asked}
-            journey={journey}
-            opened={isAsking}
-            onClose={() => setIsAsking(false)}
-          />
-        </Suspense>
+        <RemoveJourneyDialog
+          key={asked}
+          journey={journey}
+          opened={isAsking}
+          onClose={() => setIsAsking(false)}
+        />
       )}
     </>
   )

@@ -1,9 +1,9 @@
 import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
 import { Link, Navigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
@@ -18,8 +18,8 @@ import { RefusedNotice } from './refused-notice.tsx'
 import { rejectionCount, rejectionsOf, useDayActivity, useDayRefusals } from './rejections.ts'
 
 // Only for those who have any.
-const OverviewViews = lazy(() =>
-  import('../views/overview-views.tsx').then((module) => ({ default: module.OverviewViews })),
+const OverviewViews = onDemand(() =>
+  import('../views/overview-views.tsx').then((module) => module.OverviewViews),
 )
 
 /** Maximum latest events, and newest customers, shown. */
@@ -81,14 +81,7 @@ function Views() {
     queryKey: useWorkspaceKey('views', {}),
     queryFn: ({ signal }) => taken(cairn.listViews({ signal })),
   })
-  return (
-    data &&
-    data.data.length > 0 && (
-      <Suspense>
-        <OverviewViews views={data.data} />
-      </Suspense>
-    )
-  )
+  return data && data.data.length > 0 && <OverviewViews views={data.data} />
 }
 
 function LatestEvents() {

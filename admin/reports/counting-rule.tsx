@@ -1,10 +1,12 @@
 import { Text } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Loading } from '../parts/loading.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 
 // Rarely opened, and 1% of the page's size limit.
-const CountingRuleList = lazy(() =>
-  import('./counting-rule-list.tsx').then((module) => ({ default: module.CountingRuleList })),
+const CountingRuleList = onDemand(
+  () => import('./counting-rule-list.tsx').then((module) => module.CountingRuleList),
+  () => <Loading lines={6} />,
 )
 
 /** Explains the numbers to people who did not set up the journey. */
@@ -17,11 +19,7 @@ export function CountingRule() {
           How customers are counted
         </Text>
       </summary>
-      {isOpened && (
-        <Suspense fallback={<Loading lines={6} />}>
-          <CountingRuleList />
-        </Suspense>
-      )}
+      {isOpened && <CountingRuleList />}
     </details>
   )
 }

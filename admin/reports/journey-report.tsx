@@ -1,11 +1,12 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import type { Output } from '../parts/output/output.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -18,32 +19,36 @@ import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-que
 import { isLaterPart, ReportTable } from './report-table.tsx'
 
 // Only while numbers are calculated, or if events were removed.
-const IncompleteNumbers = lazy(() =>
-  import('./incomplete-numbers.tsx').then((module) => ({ default: module.IncompleteNumbers })),
+const IncompleteNumbers = onDemand(() =>
+  import('./incomplete-numbers.tsx').then((module) => module.IncompleteNumbers),
 )
 
 // Shown instead of the numbers.
-const NoSteps = lazy(() => import('./no-numbers.tsx').then((module) => ({ default: module.NoSteps })))
-const NobodyEntered = lazy(() =>
-  import('./no-numbers.tsx').then((module) => ({ default: module.NobodyEntered })),
+const NoSteps = onDemand(
+  () => import('./no-numbers.tsx').then((module) => module.NoSteps),
+  () => <Loading lines={4} />,
+)
+const NobodyEntered = onDemand(
+  () => import('./no-numbers.tsx').then((module) => module.NobodyEntered),
+  () => <Loading lines={4} />,
 )
 
 // Only if a step was never reached.
-const MistakenNames = lazy(() =>
-  import('./mistaken-names.tsx').then((module) => ({ default: module.MistakenNames })),
-)
+const MistakenNames = onDemand(() => import('./mistaken-names.tsx').then((module) => module.MistakenNames))
 
 // Only if customers skipped steps.
-const OutOfOrder = lazy(() => import('./out-of-order.tsx').then((module) => ({ default: module.OutOfOrder })))
+const OutOfOrder = onDemand(() => import('./out-of-order.tsx').then((module) => module.OutOfOrder))
 
 // Only if asked for.
-const ReportComparisons = lazy(() =>
-  import('./report-comparisons.tsx').then((module) => ({ default: module.ReportComparisons })),
+const ReportComparisons = onDemand(
+  () => import('./report-comparisons.tsx').then((module) => module.ReportComparisons),
+  () => <Loading lines={8} />,
 )
 
 // Below the table, loaded after it.
-const ReportCharts = lazy(() =>
-  import('./report-charts.tsx').then((module) => ({ default: module.ReportCharts })),
+const ReportCharts = onDemand(
+  () => import('./report-charts.tsx').then((module) => module.ReportCharts),
+  () => <Loading lines={8} />,
 )
 
 /** A journey's report: the funnel, where customers drop off, and how long they take. */
@@ -66,11 +71,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
   const isFiltered = filters.count > 0
   const hasNoSteps = journey.steps.length === 0 && report?.steps.length === 0
   if (report && hasNoSteps) {
-    return (
-      <Suspense fallback={<Loading lines={4} />}>
-        <NoSteps journey={journey} report={report} />
-      </Suspense>
-    )
+    return <NoSteps journey={journey} report={report} />
   }
   return (
     <>
@@ -94,28 +95,22 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
       {report && (
         <>
           {(report.recomputing || !report.as_of || report.events_since) && (
-            <Suspense>
-              <IncompleteNumbers report={report} from={filters.query.entered_from} />
-            </Suspense>
+            <IncompleteNumbers report={report} from={filters.query.entered_from} />
           )}
           {report.enrolled === 0 ? (
             !report.recomputing &&
             report.as_of && (
-              <Suspense fallback={<Loading lines={4} />}>
-                <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
-              </Suspense>
+              <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
             )
           ) : (
             <Stack gap="xl" aria-busy={isPlaceholderData} style={{ overflowWrap: 'anywhere' }}>
               {(report.groups || report.comparison) && (
-                <Suspense fallback={<Loading lines={8} />}>
-                  <ReportComparisons
-                    report={report}
-                    breakdown={filters.values.breakdown}
-                    hasWindow={filters.values.window !== ''}
-                    isOutdated={isPlaceholderData}
-                  />
-                </Suspense>
+                <ReportComparisons
+                  report={report}
+                  breakdown={filters.values.breakdown}
+                  hasWindow={filters.values.window !== ''}
+                  isOutdated={isPlaceholderData}
+                />
               )}
               <Stack component="section" gap="sm" aria-labelledby="steps-heading">
                 <Group justify="space-between">
@@ -129,15 +124,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                   <Text>No step is in this part of the journey: its last step is before its first one.</Text>
                 )}
                 {report.steps.some(isUnreached) && (
-                  <Suspense>
-                    <MistakenNames journey_id={report.journey_id} steps={report.steps.filter(isUnreached)} />
-                  </Suspense>
+                  <MistakenNames journey_id={report.journey_id} steps={report.steps.filter(isUnreached)} />
                 )}
                 <ReportTable report={report} query={filters.query} />
                 {report.steps.some(({ out_of_order }) => out_of_order > 0) && (
-                  <Suspense>
-                    <OutOfOrder report={report} query={filters.query} />
-                  </Suspense>
+                  <OutOfOrder report={report} query={filters.query} />
                 )}
                 <CountingRule />
                 {report.as_of && (
@@ -147,9 +138,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                   </Text>
                 )}
               </Stack>
-              <Suspense fallback={<Loading lines={8} />}>
-                <ReportCharts report={report} query={filters.chartQuery} />
-              </Suspense>
+              <ReportCharts report={report} query={filters.chartQuery} />
             </Stack>
           )}
         </>

@@ -1,6 +1,6 @@
 import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useRef } from 'react'
+import { useRef } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure, Lines } from '../parts/charts/chart-figure.tsx'
 import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
@@ -10,6 +10,7 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { viewerTimeZone } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
@@ -35,7 +36,10 @@ import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts
 import { isLaterPart } from './report-table.tsx'
 
 // Only with a breakdown.
-const GroupTrend = lazy(() => import('./group-trend.tsx').then((module) => ({ default: module.GroupTrend })))
+const GroupTrend = onDemand(
+  () => import('./group-trend.tsx').then((module) => module.GroupTrend),
+  () => <Loading lines={5} />,
+)
 
 /** With fewer customers a day than this, the shares of single days are mostly noise: the chart then starts with weeks. */
 const leastPerDay = 30
@@ -157,11 +161,7 @@ export function AnyTrend({ breakdown, ...figure }: Figure & { breakdown: string 
     return <Text>Nobody entered in this time.</Text>
   }
   if (!figure.trend.groups || breakdown === undefined) return <TrendFigure {...figure} />
-  return (
-    <Suspense fallback={<Loading lines={5} />}>
-      <GroupTrend {...figure} breakdown={breakdown} />
-    </Suspense>
-  )
+  return <GroupTrend {...figure} breakdown={breakdown} />
 }
 
 /** The periods that the server returns before the current one if it is asked for no start. */

@@ -1,21 +1,20 @@
 import { NativeSelect } from '@mantine/core'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ClearFiltersButton } from '../parts/filters/clear-filters-button.tsx'
 import { type Chip, FilterLine } from '../parts/filters/filter-line.tsx'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import type { ReportFilters } from './report-filters.ts'
 
 // Rarely needed.
-const OwnWindowField = lazy(() =>
-  import('./own-window-field.tsx').then((module) => ({ default: module.OwnWindowField })),
+const OwnWindowField = onDemand(() =>
+  import('./own-window-field.tsx').then((module) => module.OwnWindowField),
 )
 
 // Loaded with the popover that shows them.
-const PartFields = lazy(() => import('./part-fields.tsx').then((module) => ({ default: module.PartFields })))
-const VariableFields = lazy(() =>
-  import('./variable-fields.tsx').then((module) => ({ default: module.VariableFields })),
-)
+const PartFields = onDemand(() => import('./part-fields.tsx').then((module) => module.PartFields))
+const VariableFields = onDemand(() => import('./variable-fields.tsx').then((module) => module.VariableFields))
 
 const presets = [
   { value: '7', label: '7 days' },
@@ -81,10 +80,8 @@ export function ReportFilterLine({
             ]}
           />
           <WindowField value={window} onChange={(value) => set('window', value)} />
-          <Suspense>
-            <PartFields filters={filters} steps={steps} />
-            <VariableFields filters={filters} steps={steps} />
-          </Suspense>
+          <PartFields filters={filters} steps={steps} />
+          <VariableFields filters={filters} steps={steps} />
         </>
       }
       end={
@@ -153,11 +150,7 @@ function WindowField({ value, onChange }: { value: string; onChange: (value: str
         }}
         data={[...windows, { value: own, label: 'Custom…' }]}
       />
-      {(isOwn || !isUsual) && (
-        <Suspense>
-          <OwnWindowField value={value} onChange={onChange} />
-        </Suspense>
-      )}
+      {(isOwn || !isUsual) && <OwnWindowField value={value} onChange={onChange} />}
     </>
   )
 }

@@ -1,6 +1,5 @@
 import { NativeSelect, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { stepNumber } from '../parts/filters/filter-readers.ts'
@@ -8,6 +7,7 @@ import { useFilters } from '../parts/filters/filters.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
@@ -15,7 +15,7 @@ import type { ChartQuery } from './report-filters.ts'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
 
 // Only with a breakdown.
-const GroupTimes = lazy(() => import('./group-times.tsx').then((module) => ({ default: module.GroupTimes })))
+const GroupTimes = onDemand(() => import('./group-times.tsx').then((module) => module.GroupTimes))
 
 /** How long customers take from one step to the next. The step is in the address. */
 export function StepTimesSection({
@@ -60,13 +60,11 @@ export function StepTimesSection({
       {times.isPending && <Loading lines={5} />}
       {times.data && <TimesFigure times={times.data} from={from} to={chosen.name} />}
       {times.data?.groups && !times.isPlaceholderData && (
-        <Suspense>
-          <GroupTimes
-            groups={times.data.groups}
-            breakdown={query.breakdown ?? ''}
-            name={`Time from “${from}” to “${chosen.name}”`}
-          />
-        </Suspense>
+        <GroupTimes
+          groups={times.data.groups}
+          breakdown={query.breakdown ?? ''}
+          name={`Time from “${from}” to “${chosen.name}”`}
+        />
       )}
     </Stack>
   )

@@ -1,12 +1,13 @@
 import { Button, Group, Menu, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { givenNameFault } from '../parts/forms/field-faults.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { notify } from '../parts/notify.ts'
+import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
@@ -18,7 +19,10 @@ import { ViewLine } from './view-line.tsx'
 import { useViews, useViewsRefresh } from './views-query.ts'
 
 // Few share views.
-const ViewLinks = lazy(() => import('./view-links.tsx').then((module) => ({ default: module.ViewLinks })))
+const ViewLinks = onDemand(
+  () => import('./view-links.tsx').then((module) => module.ViewLinks),
+  () => <Loading lines={3} />,
+)
 
 type View = Schemas['View']
 /** What replaces the list. */
@@ -41,11 +45,7 @@ export function JourneyViews({
   const back = () => setAsked(undefined)
   if (asked?.what === 'rename') return <Renaming view={asked.view} onDone={back} />
   if (asked?.what === 'links') {
-    return (
-      <Suspense fallback={<Loading lines={3} />}>
-        <ViewLinks view={asked.view} onDone={back} onHold={onHold} />
-      </Suspense>
-    )
+    return <ViewLinks view={asked.view} onDone={back} onHold={onHold} />
   }
   if (asked?.what === 'replace') return <Replacement view={asked.view} onDone={back} />
   if (asked?.what === 'remove') return <Removal view={asked.view} onDone={back} />

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { onDemand } from '../parts/on-demand.tsx'
 
 // Loaded when it is needed: the page of a report is at its size limit.
-const ReportViews = lazy(() =>
-  import('./report-views.tsx').then((module) => ({ default: module.ReportViews })),
-)
+const ReportViews = onDemand(() => import('./report-views.tsx').then((module) => module.ReportViews))
 
 /** Opens the views of a journey, and names the view that the report was opened as. */
 export function ViewsButton({ journey_id }: { journey_id: string }) {
@@ -14,9 +13,7 @@ export function ViewsButton({ journey_id }: { journey_id: string }) {
   return (
     <>
       {(opened || search.has('view')) && (
-        <Suspense>
-          <ReportViews journey_id={journey_id} opened={opened} onClose={() => setOpened(false)} />
-        </Suspense>
+        <ReportViews journey_id={journey_id} opened={opened} onClose={() => setOpened(false)} />
       )}
       <Button variant="default" size="compact-xs" onClick={() => setOpened(true)}>
         Views

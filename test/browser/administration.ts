@@ -76,6 +76,11 @@ export async function openAdministration(options: AdministrationOptions): Promis
   return page
 }
 
+/** The path of any file of the interface in the name of a refusal. */
+const FILE = '/admin/assets/{file}'
+
+const CODE_NOT_LOADED = 'Failed to fetch dynamically imported module'
+
 /** @returns a function that stops collecting and returns the complaints */
 function collectComplaints(context: BrowserContext, url: string, refusals: string[]): () => string[] {
   const complaints = new Set<string>()
@@ -108,12 +113,16 @@ function collectComplaints(context: BrowserContext, url: string, refusals: strin
     // Aborted by the page itself, which was left or no longer needs the response.
     if (error !== 'net::ERR_ABORTED') refuse(error, request)
   }
-  const onConsole = (message: ConsoleMessage) => {
+  const complain = (text: string) => {
     // A refusal is counted above.
-    if (message.text().startsWith('Failed to load resource:')) return
-    if (['error', 'warning'].includes(message.type())) complaints.add(message.text())
+    if (text.startsWith('Failed to load resource:')) return
+    if (text.includes(CODE_NOT_LOADED) && refusals.some((name) => name.endsWith(FILE))) return
+    complaints.add(text)
   }
-  const onError = (error: WebError) => complaints.add(String(error.error()))
+  const onConsole = (message: ConsoleMessage) => {
+    if (['error', 'warning'].includes(message.type())) complain(message.text())
+  }
+  const onError = (error: WebError) => complain(String(error.error()))
   context
     .on('request', onRequest)
     .on('response', onResponse)
@@ -138,7 +147,7 @@ function collectComplaints(context: BrowserContext, url: string, refusals: strin
 function nameOf(outcome: number | string | undefined, request: { url(): string; method(): string }): string {
   const path = new URL(request.url()).pathname
     .replaceAll(/[a-z]+_[0-9a-z]{26}/g, '{id}')
-    .replace(/^\/admin\/assets\/.*/, '/admin/assets/{file}')
+    .replace(/^\/admin\/assets\/.*/, FILE)
   return `${outcome} ${request.method()} ${path}`
 }
 

@@ -133,7 +133,7 @@ describe('a breakdown', () => {
     await page.keyboard.press('Escape')
     await groups(page).waitFor()
     expect(parameters(page)).toEqual([['breakdown', 'variable:plan']])
-    expect(await chips(page)).toEqual(['by plan'])
+    await expect.poll(() => chips(page)).toEqual(['by plan'])
     const team = '“team” converts 40 points better at step 4 (Paid) than “free”: 53% against 13%.'
     expect(await finding(page, /^Funnel by/)).toContain(team)
     await page.getByRole('img', { name: team }).waitFor()
@@ -235,7 +235,7 @@ describe('a comparison', () => {
     await inspectState(page, 'report-comparison-fields')
     await page.keyboard.press('Escape')
     await expect.poll(() => hasFocus(button)).toBe(true)
-    expect(await chips(page)).toEqual(['compared with previous period'])
+    await expect.poll(() => chips(page)).toEqual(['compared with previous period'])
     await expect
       .poll(() => cellsOf(table))
       .toEqual([
@@ -329,12 +329,9 @@ describe('a part of the journey and a filter', () => {
       ['variables', 'plan:team'],
     ]
     await expect.poll(() => parameters(page)).toEqual(set)
-    expect(await chips(page)).toEqual([
-      'from step 2. Chose a plan',
-      'to step 4. Paid',
-      'order strict',
-      'plan team',
-    ])
+    await expect
+      .poll(() => chips(page))
+      .toEqual(['from step 2. Chose a plan', 'to step 4. Paid', 'order strict', 'plan team'])
     const table = page.getByRole('table', { name: 'Steps' })
     const numbers = async () =>
       (await cellsOf(table)).filter((row) => row.length > 1).map(([name, count]) => [name, count])
@@ -368,7 +365,7 @@ describe('a part of the journey and a filter', () => {
     const names = async () =>
       (await alert.getByRole('listitem').allInnerTexts()).map((text) => text.split(' ')[0]).toSorted()
     await expect.poll(names).toEqual(['breakdown', 'compare', 'first_step', 'touch', 'variables'])
-    expect(await chips(page)).toEqual(['seats 5'])
+    await expect.poll(() => chips(page)).toEqual(['seats 5'])
     await alert.getByRole('button', { name: 'Remove invalid filters' }).click()
     await alert.waitFor({ state: 'detached' })
   })

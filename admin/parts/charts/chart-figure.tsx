@@ -1,13 +1,15 @@
 import { Box, Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { useIntersection, useWindowEvent } from '@mantine/hooks'
-import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { onDemand } from '../on-demand.tsx'
 import type { Output } from '../output/output.ts'
 import { OutputMenu } from '../output/output-menu.tsx'
 import type { Series } from './chart-series.ts'
 
-export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
-export const Bars = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Bars })))
+const placeholder = () => <Skeleton h="100%" />
+export const Lines = onDemand(() => import('./charts.tsx').then((module) => module.Lines), placeholder)
+export const Bars = onDemand(() => import('./charts.tsx').then((module) => module.Bars), placeholder)
 
 /** `key` is unique; labels may repeat. */
 type Column = { key: string; label: string }
@@ -88,7 +90,7 @@ export function ChartFigure({
           {series.length > 1 && <Legend series={series} />}
           {/* A tooltip stays where it was last shown, and would widen the page when the window gets narrower. */}
           <Box ref={ref} h={height} role="img" aria-labelledby={sentenceId} style={{ overflowX: 'clip' }}>
-            <Suspense fallback={<Skeleton h="100%" />}>{isDrawn ? children : null}</Suspense>
+            {isDrawn ? children : null}
           </Box>
         </>
       )}

@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense, startTransition, useEffect, useRef, use
 import { instantText } from '../instants/instant-text.ts'
 import type { CustomRange } from './range-fields.tsx'
 
-// Rarely needed.
+// Rarely needed. Opened in a transition, which waits for it instead of showing a placeholder.
 const RangeFields = lazy(() =>
   import('./range-fields.tsx').then((module) => ({ default: module.RangeFields })),
 )
@@ -85,7 +85,7 @@ export function FilterLine({
         </Popover.Dropdown>
       </Popover>
       {more}
-      {/* Around all of it, so that the transition waits for the fields: the popover then focuses the first one. */}
+      {/* Around all of it, so that the transition waits: the popover then focuses the first field. */}
       <Suspense>
         {isCustom && (
           <Popover
