@@ -406,7 +406,7 @@ export const problems = {
     status: 415,
     title: 'The body is not in a supported format',
     detail:
-      'Send the body as JSON in UTF-8 with the header content-type: application/json, plain or gzipped (content-encoding: gzip).',
+      'Send the body as JSON in UTF-8 with the header content-type: application/json, plain or gzipped (content-encoding: gzip, not transfer-encoding).',
   },
   expectation_failed: {
     status: 417,

@@ -77,8 +77,11 @@ export class ArrivingBody {
   async json(req: IncomingMessage, limits: BodyLimits, loop: LoopTime): Promise<JsonValue> {
     const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
+    const { 'transfer-encoding': transfer = 'chunked' } = req.headers
     const isGzip = /^(x-)?gzip$/i.test(encoding)
-    if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
+    // Node undoes the last coding of a transfer, `chunked`, and passes on what others have coded.
+    const isReadable = (isGzip || /^identity$/i.test(encoding)) && /^chunked$/i.test(transfer)
+    if (!JSON_TYPE.test(type) || !isReadable) {
       throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
     }
     req.headers['content-type'] = 'application/json'

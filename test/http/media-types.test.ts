@@ -128,6 +128,22 @@ describe('the header Content-Encoding', () => {
   )
 })
 
+describe('the header Transfer-Encoding', () => {
+  it.each(['chunked', 'Chunked'])('is accepted as %s', async (coding) => {
+    expect((await createEvent({ 'transfer-encoding': coding })).status).toBe(201)
+  })
+
+  it.each(['gzip, chunked', 'identity, chunked'])(
+    'is refused as %s, since the body would be read as if it had no other coding',
+    async (coding) => {
+      for (const sent of [body, gzipSync(body)]) {
+        const reply = await createEvent({ 'transfer-encoding': coding }, sent)
+        expect(await refusal(reply)).toEqual({ status: 415, code: 'unsupported_media_type' })
+      }
+    },
+  )
+})
+
 /** Bytes in use after garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc')
