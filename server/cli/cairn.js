@@ -11,13 +11,14 @@ if (major < 22 || (major === 22 && minor < 18)) {
 }
 // The output may be a pipe that its reader has closed (`cairn … | head`). The exit code is that of a program ended by SIGPIPE.
 process.stdout.on('error', (error) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(141)
+  if (error.code === 'EPIPE') process.exit(141)
+  process.stderr.write(
+    `cairn: cannot write to standard output: ${error.message}. What the command has done is not undone.\n`,
+  )
+  process.exit(1)
 })
-// Nobody reads the progress; what is in flight goes on.
-process.stderr.on('error', (error) => {
-  if (error.code !== 'EPIPE') throw error
-})
+// Nobody reads the progress, or its disk is full; what is in flight goes on.
+process.stderr.on('error', () => {})
 // Imported dynamically, because an old Node does not have it.
 const { enableCompileCache } = await import('node:module')
 const { fileURLToPath } = await import('node:url')

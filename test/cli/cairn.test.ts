@@ -110,6 +110,20 @@ describe('an output pipe that its reader has closed', () => {
   })
 })
 
+describe.runIf(existsSync('/dev/full'))('an output on a full disk', () => {
+  const printing = (args: string, output: string) =>
+    startCommand('sh', ['-c', `exec "$0" "$1" ${args} ${output}`, process.execPath, cairnFile]).ended
+
+  it('fails the command with a message', async () => {
+    const stderr = expect.stringMatching(/^cairn: cannot write to standard output: ENOSPC.*\n$/)
+    expect(await printing('--help', '>/dev/full')).toMatchObject({ code: 1, stderr })
+  })
+
+  it('is no failure if it is that of standard error', async () => {
+    expect(await printing('nothing', '2>/dev/full')).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
 describe('an old Node', () => {
   const message = (found: string) =>
     `Cairn needs Node 22.18 or later, but runs on ${found}. Start it with npm (npm start, npx cairn), ` +

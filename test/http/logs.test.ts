@@ -1,12 +1,15 @@
 // engines: sqlite, postgres
 
+import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { newToken } from '../../server/domain/tokens.ts'
-import { type Cairn, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { type Cairn, newStore, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
 import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
+import { cairnFile, startCommand } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { send } from '../fixtures/requests.ts'
 
@@ -228,6 +231,59 @@ describe('the standard output of a server', () => {
       { signal: 'SIGTERM', msg: expect.stringMatching(/^shutting down/) },
       { msg: 'shutdown complete' },
     ])
+  })
+
+  /** Starts a server whose command a shell completes. */
+  async function startServing(shell: string) {
+    const port = await freePort()
+    const command = startCommand(
+      'sh',
+      ['-c', `exec "$0" "$@" ${shell}`, process.execPath, cairnFile, 'serve'],
+      {
+        environment: { DATABASE_URL: await newStore(), PORT: String(port), LOG_LEVEL: 'info' },
+      },
+    )
+    const request = async (path: string, requestId = 'r') => {
+      const headers = { 'x-request-id': requestId }
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    return { command, request }
+  }
+
+  it.runIf(existsSync('/dev/full'))('may be on a full disk: the server serves, and stops', async () => {
+    const { command, request } = await startServing('>/dev/full')
+    // Each request makes a line, which cannot be written.
+    for (let times = 0; times < 3; times += 1) {
+      await expect.poll(() => request('/readyz').catch(String)).toBe(200)
+    }
+    command.process.kill('SIGTERM')
+    expect(await command.ended).toMatchObject({ code: 0 })
+  })
+
+  it('lacks lines if nobody reads it for long, and then says how many', async () => {
+    const { command, request } = await startServing('')
+    await vi.waitUntil(() => command.stdout().includes('listens on'), withPatience)
+    command.process.stdout?.pause()
+    // More than what waits in the server and in the pipe.
+    const sent = 8_000
+    for (let times = 0; times < sent; times += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => request('/v1/unknown', 'r'.repeat(128))))
+    }
+    command.process.stdout?.resume()
+    const said = await vi.waitUntil(() => /"dropped":(\d+)/.exec(command.stdout())?.[1], withPatience)
+    const lines = command
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.filter(({ status }) => status === 404)).toHaveLength(sent - Number(said))
+    command.process.kill('SIGTERM')
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('shutdown complete'),
+    })
   })
 
   it('has only the listening address at LOG_LEVEL=silent', async () => {
