@@ -89,7 +89,7 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
   const isWorkspace = existsSync(file) && isWorkspaceFolder(file)
   const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
   const { input, stats } = isWorkspace
-    ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events)) }
+    ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events), { throwIfNoEntry: false }) }
     : open(file, io)
   if (isWorkspace && dryRun)
     throw new CommandFailure('--dry-run does not work with an exported workspace', ExitCode.usage)

@@ -65,6 +65,7 @@ export function defineRestore(command: Command, config: () => Config, io: Comman
 async function restore(config: Config, io: CommandIo, file: string, json = false) {
   assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
   if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
+  if (statSync(file).isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
   assertFolder(config.databaseUrl)
   // No server starts on a file with two names, and no lock is taken on it.
   removeSecondName(sqlitePath(config.databaseUrl))

@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
@@ -66,6 +66,34 @@ it('an import of a folder with a line that is refused says that it is not finish
   const { code, stderr } = await run(target, 'import', folder)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('not finished')])
   expect(await defined()).toBe(1)
+})
+
+it('an import of a folder with a line that is no JSON, or without a file, says where', async () => {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  await initialize(source, 'user-1')
+  const folder = join(temporaryFolder(), 'workspace')
+  const run = ({ secret_key }: Workspace, ...args: string[]) =>
+    runCairn([...args, '--base-url', `${cairn.url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
+  expect(await run(source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  const journeysOf = async ({ client }: Workspace) => (await client.listJourneys()).data?.data.length
+  const path = (name: string) => join(folder, `${name}.ndjson`)
+  for (const name of ['events', 'enrolments']) {
+    const text = readFileSync(path(name), 'utf8')
+    rmSync(path(name))
+    const missing = await run(target, 'import', folder)
+    expect(missing).toMatchObject({ code: 3, stderr: `cairn: the file ${path(name)} does not exist\n` })
+    writeFileSync(path(name), text)
+  }
+  expect(await journeysOf(target)).toBe(1)
+  for (const line of ['{"client_customer_id"', '4711']) {
+    const text = readFileSync(path('enrolments'), 'utf8')
+    writeFileSync(path('enrolments'), `${line}\n${text}`)
+    const stderr = `cairn: line 1 of ${path('enrolments')} is not a JSON object\n`
+    expect(await run(target, 'import', folder)).toMatchObject({ code: 1, stderr })
+    writeFileSync(path('enrolments'), text)
+  }
+  expect(await run(target, 'import', folder)).toMatchObject({ code: 0 })
 })
 
 it('an export has nothing of customers erased and journeys removed while it ran, and an import skips their events', async () => {

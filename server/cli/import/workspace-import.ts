@@ -64,6 +64,10 @@ export class WorkspaceImport {
    */
   async makeJourneys(): Promise<void> {
     await endOf(join(this.#folder, WORKSPACE_FILES.events))
+    const enrolments = join(this.#folder, WORKSPACE_FILES.enrolments)
+    if (!existsSync(enrolments)) {
+      throw new CommandFailure(`the file ${enrolments} does not exist`, ExitCode.conflict)
+    }
     for (const renamed of this.#table()) {
       if (renamed.kind !== 'journey') continue
       if (!(await this.#has(renamed.new))) {
@@ -123,7 +127,10 @@ export class WorkspaceImport {
     const known = new Set(this.#table().map(({ old }) => old))
     const olds = new Map([...this.#customers].map(([old, customer]) => [keyOf(customer), old]))
     const body = dataOf(await this.#client.exportCustomers())
-    for await (const customer of parsedLines<Schemas['Customer']>(Readable.fromWeb(body as never))) {
+    for await (const customer of parsedLines<Schemas['Customer']>(
+      Readable.fromWeb(body as never),
+      'the export',
+    )) {
       const old = 'customer_id' in customer ? olds.get(keyOf(customer)) : undefined
       if (old === undefined || known.has(old)) continue
       this.#note({ kind: 'customer', old, new: customer.customer_id })
@@ -180,7 +187,7 @@ export class WorkspaceImport {
     const path = join(this.#folder, WORKSPACE_FILES[list])
     let items = 0
     let end: unknown
-    for await (const item of parsedLines<Item>(createReadStream(path))) {
+    for await (const item of parsedLines<Item>(createReadStream(path), path)) {
       if ('end' in item) {
         end = item.end
         continue
@@ -217,9 +224,26 @@ export class WorkspaceImport {
   }
 }
 
-async function* parsedLines<Item>(input: Readable): AsyncGenerator<Item> {
+/** @param name of the input, for errors */
+async function* parsedLines<Item extends object>(input: Readable, name: string): AsyncGenerator<Item> {
   for await (const lines of readLines(input, () => {})) {
-    for (const { bytes } of lines) yield parseJsonText(String(bytes))
+    for (const { number, bytes } of lines) {
+      const item = parsedLine(String(bytes))
+      if (!isObject(item)) throw new CommandFailure(`line ${number} of ${name} is not a JSON object`)
+      yield item as Item
+    }
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function parsedLine(text: string): unknown {
+  try {
+    return parseJsonText(text)
+  } catch {
+    return undefined
   }
 }
 

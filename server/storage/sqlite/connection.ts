@@ -135,7 +135,9 @@ function assertOnlyPath(target: string) {
 function otherPaths(target: string): string | undefined {
   // A lock file in a common folder would not work: services and containers have a /tmp of their own, and a POSIX lock
   // on the file itself would be released whenever SQLite closes one of its descriptors.
-  const names = statSync(target).nlink
+  const stats = statSync(target)
+  if (stats.isDirectory()) return 'it is a folder. Name a file in it.'
+  const names = stats.nlink
   if (names > 1) {
     const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`
     return (

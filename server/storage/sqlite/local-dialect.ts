@@ -4,22 +4,21 @@ import {
   type Driver,
   SqliteAdapter,
   SqliteDialect,
-  type SqliteDialectConfig,
   SqliteDriver,
 } from 'kysely'
-import { BUSY_MS, isBusy } from './connection.ts'
+import { BUSY_MS, type Connection, isBusy } from './connection.ts'
 
 /** Kysely over a connection of this thread. Transactions take the write lock at their start, not half-way. */
 export class LocalDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig
+  readonly #database: Connection
 
-  constructor(config: SqliteDialectConfig) {
-    super(config)
-    this.#config = config
+  constructor({ database }: { database: Connection }) {
+    super({ database })
+    this.#database = database
   }
 
   override createDriver(): Driver {
-    return new ImmediateDriver(this.#config)
+    return new ImmediateDriver(this.#database)
   }
 
   override createAdapter(): SqliteAdapter {
@@ -28,6 +27,13 @@ export class LocalDialect extends SqliteDialect {
 }
 
 class ImmediateDriver extends SqliteDriver {
+  readonly #database: Connection
+
+  constructor(database: Connection) {
+    super({ database })
+    this.#database = database
+  }
+
   /** Waits for another process's write like SQLite, but without blocking this thread, on which the write may depend. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const run = (statement: string) => connection.executeQuery(CompiledQuery.raw(statement))
@@ -43,6 +49,11 @@ class ImmediateDriver extends SqliteDriver {
       }
     }
     await run(`pragma busy_timeout = ${BUSY_MS}`)
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // After some errors, for example on a full disk, SQLite has rolled back itself. Another rollback would hide the error.
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection)
   }
 }
 

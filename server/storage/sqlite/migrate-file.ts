@@ -2,9 +2,15 @@ import type { BegunMigration } from '../migrate.ts'
 import { type Connection, openReadable, openWritable } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
-/** Creates the file if it does not exist, and migrates its schema. See `migrate`. */
+/**
+ * Creates the file if it does not exist, and migrates its schema. See `migrate`.
+ * @throws {Error} if it is the database of another program
+ */
 export async function migrateFile(path: string, onBegin?: (begun: BegunMigration) => void): Promise<void> {
   if (isUpToDate(path)) return
+  if (isOfAnotherProgram(path)) {
+    throw new Error(`${path} is the SQLite database of another program. Choose another path.`)
+  }
   // Loaded on demand: most starts have nothing to migrate, and loading takes a tenth of a start.
   const [{ Kysely }, { migrate }, { LocalDialect }] = await Promise.all([
     import('kysely'),
@@ -26,11 +32,25 @@ export function hasTable(connection: Connection, name: string): boolean {
 
 /** Whether the file has all migrations and no others; false also if that is unknown. */
 function isUpToDate(path: string): boolean {
+  return holds(path, (connection) => {
+    const names = connection.prepare('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
+    return names.join() === Object.keys(migrations).join()
+  })
+}
+
+/** Whether the file has tables, but none of ours; false also if that is unknown. */
+function isOfAnotherProgram(path: string): boolean {
+  return holds(path, (connection) => {
+    const hasTables = connection.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
+    return hasTables && !hasTable(connection, 'kysely_migration')
+  })
+}
+
+function holds(path: string, check: (connection: Connection) => boolean): boolean {
   let connection: Connection | undefined
   try {
     connection = openReadable(path)
-    const names = connection.prepare('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
-    return names.join() === Object.keys(migrations).join()
+    return check(connection)
   } catch {
     return false
   } finally {

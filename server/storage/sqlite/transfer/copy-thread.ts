@@ -1,6 +1,7 @@
 /** A thread that copies a store, so that the thread that started it can still receive signals. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReadable } from '../connection.ts'
+import { hasTable } from '../migrate-file.ts'
 
 /** What a verified copy contains. */
 export type CopiedStore = {
@@ -12,6 +13,7 @@ export type CopiedStore = {
 const { path, copy } = workerData
 
 const store = openReadable(path)
+if (!hasTable(store, 'kysely_migration')) throw new Error(`${path} is not a store of Cairn`)
 // One read transaction, so a snapshot of the store, while writers continue. SQLite's online backup restarts
 // whenever another process commits, so it would never finish next to a busy server.
 store.prepare('VACUUM INTO ?').run(copy)

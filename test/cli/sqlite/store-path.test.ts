@@ -1,0 +1,50 @@
+// engines: sqlite (what only SQLite has)
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { newStore, temporaryFolder } from '../../fixtures/cairn.ts'
+import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
+
+it('a SQLite database of another program is refused and left as it is', async () => {
+  const path = join(temporaryFolder(), 'other.db')
+  new Database(path).exec('CREATE TABLE notes (text TEXT)').close()
+  const bytes = readFileSync(path)
+  const store = await newStore()
+  const unmade = `sqlite:${join(temporaryFolder(), 'copy.db')}`
+  const run = (databaseUrl: string, ...args: string[]) =>
+    runCairn(args, { environment: { DATABASE_URL: databaseUrl } })
+  const other = `${path} is the SQLite database of another program`
+  for (const [ended, message] of [
+    [await run(`sqlite:${path}`, 'serve'), other],
+    [await run(`sqlite:${path}`, 'migrate'), other],
+    [await run(`sqlite:${path}`, 'key', 'list'), other],
+    [await run(store, 'copy', '--from', store, '--to', `sqlite:${path}`), other],
+    [await run(store, 'copy', '--from', `sqlite:${path}`, '--to', unmade), other],
+    [await run(store, 'restore', path), `${path} is not a store of Cairn`],
+    [await run(store, 'restore', '/dev/null'), '/dev/null is not a store of Cairn'],
+  ] as const) {
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
+  }
+  expect(readFileSync(path).equals(bytes)).toBe(true)
+})
+
+it('a folder in place of the store or of a backup is called a folder', async () => {
+  const folder = join(temporaryFolder(), 'store')
+  mkdirSync(folder)
+  const served = await runCairn(['serve'], { environment: { DATABASE_URL: `sqlite:${folder}` } })
+  const message = `cairn: Cannot open ${folder}: it is a folder. Name a file in it.\n`
+  expect(served).toMatchObject({ code: 1, stderr: message })
+  const restored = await runCairn(['restore', folder], { environment: { DATABASE_URL: await newStore() } })
+  expect(restored).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
+})
+
+it('a store that cannot be created because its disk is full says so', async () => {
+  const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+  // A file cannot grow beyond 100 KiB, as on a full disk.
+  const limited = ['-c', 'ulimit -f 100; exec "$@"', 'bash', process.execPath, cairnFile, 'migrate']
+  const full = await startCommand('bash', limited, { environment: { DATABASE_URL } }).ended
+  expect(full).toMatchObject({ code: 1, stderr: expect.stringMatching(/^cairn: .*(disk|full).*\n$/) })
+  expect(await runCairn(['migrate'], { environment: { DATABASE_URL } })).toMatchObject({ code: 0 })
+})
