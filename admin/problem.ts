@@ -16,8 +16,18 @@ export class ProblemError extends Error {
   }
 }
 
-/** An exported file ended without its closing line. */
-export class CutShortError extends Error {}
+/** An error of the page itself, with what to do about it. */
+export class ExplainedError extends Error {
+  override readonly name = 'ExplainedError'
+  readonly title: string
+  readonly detail: string
+
+  constructor(title: string, detail: string) {
+    super(title)
+    this.title = title
+    this.detail = detail
+  }
+}
 
 /** The data of a result. Rejects with a `ProblemError` if the server answered with a problem. */
 export async function taken<Data>(

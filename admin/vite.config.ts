@@ -65,10 +65,10 @@ const choices = {
   priority: 1,
 }
 
-/** A chunk for validating forms and for passwords, for the same reason. */
+/** A chunk for validating forms, for passwords and for signing in, for the same reason. */
 const forms = {
   name: 'forms',
-  test: /@mantine\/form\/|@mantine\/core\/esm\/components\/PasswordInput\/|admin\/session\/(new-password|password-field)\./,
+  test: /@mantine\/form\/|@mantine\/core\/esm\/components\/PasswordInput\/|admin\/session\/(kept-session|new-password|password-field)\./,
   includeDependenciesRecursively: false,
   priority: 1,
 }

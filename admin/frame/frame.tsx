@@ -1,22 +1,15 @@
-import { AppShell, Burger, Button, Divider, Group, Image, Modal, Text } from '@mantine/core'
+import { AppShell, Burger, Divider, Group, Image, Modal, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { mayLeave } from '../parts/forms/unsaved.ts'
 import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
-import {
-  openSignIn,
-  SessionContext,
-  sessionQuery,
-  useMembership,
-  useSessionEnded,
-} from '../session/session.ts'
+import { SessionContext, sessionQuery, useMembership, useSessionEnded } from '../session/session.ts'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
 import { Gate } from './gate.tsx'
 import { Navigation } from './navigation.tsx'
@@ -38,8 +31,8 @@ const ForeignWorkspace = onDemand(() =>
 const ArchivedNotice = onDemand(() => import('./archived-notice.tsx').then((module) => module.ArchivedNotice))
 
 // Needed only when a session has ended.
-const SignInForm = onDemand(
-  () => import('../session/sign-in-form.tsx').then((module) => module.SignInForm),
+const SignInAgain = onDemand(
+  () => import('../session/sign-in-again.tsx').then((module) => module.SignInAgain),
   () => <Loading lines={2} />,
 )
 
@@ -102,14 +95,7 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
         closeOnClickOutside={false}
         title="Sign in again"
       >
-        <Text size="sm" mb="md">
-          Your session has ended. Sign in to continue where you left off. Nothing you typed is lost; save
-          again what was not saved.
-        </Text>
-        <SignInForm email={session.person.email} />
-        <Button variant="subtle" fullWidth mt="sm" onClick={() => mayLeave() && openSignIn()}>
-          Sign in as someone else
-        </Button>
+        <SignInAgain email={session.person.email} />
       </Modal>
     </>
   )

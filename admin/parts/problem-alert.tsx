@@ -1,8 +1,7 @@
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
-import { CutShortError, codeOf, ProblemError } from '../problem.ts'
-import { CookieNotKeptError } from '../session/session.ts'
+import { codeOf, ExplainedError, ProblemError } from '../problem.ts'
 import { Identifier } from './identifier.tsx'
 
 /**
@@ -57,24 +56,8 @@ function explained(error: unknown): { title: string; detail: string } {
       detail: 'Nothing was changed. Sign in again, then retry.',
     }
   }
-  if (error instanceof ProblemError) {
-    const { title, detail } = error.problem
-    return { title, detail }
-  }
-  if (error instanceof CookieNotKeptError) {
-    return {
-      title: 'Your browser did not store the session cookie',
-      detail:
-        'Your email and password are correct, but the browser did not send the session cookie back. Open Cairn at the ' +
-        'address that the operator set as CAIRN_PUBLIC_URL (including https://, if set), and allow cookies for it.',
-    }
-  }
-  if (error instanceof CutShortError) {
-    return {
-      title: 'The download is incomplete',
-      detail: 'The file ended before its last line and was not saved. Try again.',
-    }
-  }
+  if (error instanceof ProblemError) return error.problem
+  if (error instanceof ExplainedError) return error
   if (error instanceof UnexpectedResponseError) {
     return {
       title: 'The response did not come from Cairn',

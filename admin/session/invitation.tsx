@@ -13,10 +13,11 @@ import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
+import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
-import { keptSession, sessionQuery } from './session.ts'
+import { sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /** Accepts an invitation, with a new or an existing account. */

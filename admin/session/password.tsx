@@ -9,10 +9,10 @@ import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
+import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
-import { keptSession } from './session.ts'
 
 /** Resets a forgotten password by a one-time link. */
 export function PasswordScreen() {

@@ -1,4 +1,4 @@
-import { type QueryClient, type QueryKey, queryOptions, useMutation } from '@tanstack/react-query'
+import { type QueryKey, queryOptions, useMutation } from '@tanstack/react-query'
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { useParams } from 'react-router'
 import type { PersonClient, Schemas } from '../../client/person.ts'
@@ -41,24 +41,6 @@ export function useCairn(): PersonClient {
 /** A query key that starts with the workspace in the URL, so that no data is shown in another workspace. */
 export function useWorkspaceKey(...rest: unknown[]): QueryKey {
   return [useParams().workspaceId, ...rest]
-}
-
-/** Signing in succeeded, but the next request carried no session. */
-export class CookieNotKeptError extends Error {
-  override readonly name = 'CookieNotKeptError'
-}
-
-/**
- * The session after signing in, read again from the server. Rejects with `CookieNotKeptError` if the browser did not store the
- * cookie, for example a `Secure` one over plain HTTP.
- */
-export async function keptSession(queryClient: QueryClient): Promise<Schemas['Session']> {
-  try {
-    return await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
-  } catch (error) {
-    if (codeOf(error) === 'unauthorized') throw new CookieNotKeptError()
-    throw error
-  }
 }
 
 /** Ends the session and opens the sign-in page, discarding all loaded data. */

@@ -12,10 +12,10 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { customerMeaning, journeyMeaning } from '../parts/terms.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
+import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { linkKey, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
-import { keptSession } from './session.ts'
 
 /** The first visit, by the setup link: creates the first account, the workspace and a first journey. */
 export function SetupScreen() {

@@ -8,8 +8,8 @@ import { cairnFor } from '../cairn.ts'
 import { countOf } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, fieldErrors, ProblemError, taken } from '../problem.ts'
+import { keptSession } from './kept-session.ts'
 import { PasswordField } from './password-field.tsx'
-import { keptSession } from './session.ts'
 
 /**
  * Signs in with email and password. After too many attempts the form says how long to wait, and can then be used again.

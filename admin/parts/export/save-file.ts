@@ -1,4 +1,4 @@
-import { CutShortError } from '../../problem.ts'
+import { ExplainedError } from '../../problem.ts'
 import { saveBlob } from './save-blob.ts'
 
 /** Received data is handed to the browser in Blobs of this size, which it does not have to keep in memory. */
@@ -16,7 +16,7 @@ const TAIL_BYTES = 16 * 1024
 /**
  * Saves a response as a file once all of it has been received. An incomplete file is not saved.
  * @param onBytes called with the bytes received so far
- * @throws {CutShortError} if the closing line is missing; otherwise the error of reading
+ * @throws {ExplainedError} if the closing line is missing; otherwise the error of reading
  */
 export async function saveFile(
   { body, name }: { body: ReadableStream<Uint8Array<ArrayBuffer>>; name: string },
@@ -36,7 +36,12 @@ export async function saveFile(
   }
   file = new Blob([file, ...piece])
   const end = name.endsWith('.csv') ? ENDS.csv : ENDS.json
-  if (!end.test(await file.slice(-TAIL_BYTES).text())) throw new CutShortError()
+  if (!end.test(await file.slice(-TAIL_BYTES).text())) {
+    throw new ExplainedError(
+      'The download is incomplete',
+      'The file ended before its last line and was not saved. Try again.',
+    )
+  }
   saveBlob(file, name)
 }
 
