@@ -32,7 +32,7 @@ export function MembersScreen() {
       <Roles />
       <MemberList />
       {canChange && <InvitationList />}
-      {canChange && <InvitationDialog opened={inviting} onClose={invite.close} />}
+      <InvitationDialog opened={inviting} onClose={invite.close} />
     </Page>
   )
 }

@@ -353,6 +353,35 @@ describe('Members', () => {
     await page.reload()
     await expect.poll(emails).toEqual([owner.email])
     await searchField.fill('nobody')
+  it('that shrinks takes the buttons away with the first refusal, which stays in its dialog', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, 'members', ['403 POST /v1/invitations'])
+    const invite = hers.getByRole('button', { name: 'Invite member' })
+    await invite.click()
+    const { person_id } = ada
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+
+    const dialog = hers.getByRole('dialog', { name: 'Invite member' })
+    await field(dialog, 'Email').fill(newEmail())
+    await dialog.getByRole('button', { name: 'Create invitation link' }).click()
+    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
+    await hers
+      .getByRole('button', { name: 'Invite member', includeHidden: true })
+      .waitFor({ state: 'detached' })
+    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
+  })
+
+  it('that shrinks explains who can read the audit log where it was just shown', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, 'audit-log', ['403 GET /v1/audit-log'])
+    await hers.getByRole('list', { name: 'Entries' }).waitFor()
+    const { person_id } = ada
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+    await hers.getByRole('combobox', { name: 'Area' }).click()
+    await hers.getByRole('option', { name: 'Journeys' }).click()
+    await hers.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+  })
+
     await page.getByRole('heading', { name: 'No member found' }).waitFor()
     await searchField.fill('')
     await expect.poll(emails).toHaveLength(11)

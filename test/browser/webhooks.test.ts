@@ -364,7 +364,7 @@ describe('a webhook', () => {
     expect(await page.getByText('127.0.0.1:9').count()).toBe(0)
   })
 
-  it('that cannot be read any more stays on the page, which says so', async () => {
+  it('that cannot be read any more stays on the page while there are unsaved changes, and says so', async () => {
     const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const admin = await signUp(cairn, workspace, 'admin')
     const page = await open(`webhooks/${webhook.webhook_id}`, {
@@ -413,6 +413,8 @@ describe('the deliveries of a webhook', () => {
     const [received] = receiver.received
     const command = await page.evaluate(() => navigator.clipboard.readText())
     expect(command).toContain(`curl -i '${receiver.url}'`)
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('Not saved yet')
     expect(command).toContain(`-H 'webhook-id: ${received?.id}'`)
     const [, body = ''] = command.match(/ -d '(.*)'/s) ?? []
     expect(JSON.parse(body)).toMatchObject({ type: 'event.created', data: received?.data })
@@ -420,6 +422,10 @@ describe('the deliveries of a webhook', () => {
     receiver.answer = (res) => res.writeHead(204).end()
     await drawer.getByRole('button', { name: 'Send again' }).click()
     await drawer.getByText('Succeeded', { exact: true }).waitFor()
+    expect(await description.inputValue()).toBe('Not saved yet')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await api.updateMember({ path, body: { role: 'viewer' } })
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
     expect(receiver.received.map((message) => message.id)).toEqual(receiver.received.map(() => received?.id))
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'hidden' })
