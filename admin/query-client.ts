@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { hasUnsaved } from './parts/forms/unsaved.ts'
-import { codeOf } from './problem.ts'
+import { codeOf, ProblemError } from './problem.ts'
 import { sessionQuery, setSessionEnded } from './session/session.ts'
 
 const [sessionName] = sessionQuery.queryKey
@@ -29,6 +29,12 @@ export const queryClient: QueryClient = new QueryClient({
     onError: (error, _variables, _result, { options }) => {
       // Until it has failed, a change whose result is shown once keeps the page from being left (ShownOnceGuard).
       noteRefusal(error, options.mutationKey === undefined && hasUnsaved())
+      if (!showsOutdated(error)) return
+      void queryClient.refetchQueries({
+        type: 'active',
+        stale: true,
+        predicate: ({ queryKey, state }) => queryKey[0] !== sessionName && state.data !== undefined,
+      })
     },
   }),
 })
@@ -45,4 +51,12 @@ function noteRefusal(error: unknown, keepsForm: boolean) {
   if (code === 'not_a_member' || (code === 'role_not_allowed' && !keepsForm)) {
     void queryClient.invalidateQueries(sessionQuery)
   }
+}
+
+/**
+ * Whether what is shown may be out of date after a change that failed: somebody else was first, or the response was lost and
+ * the change may have been made.
+ */
+function showsOutdated(error: unknown): boolean {
+  return !(error instanceof ProblemError) || [403, 404, 409].includes(error.problem.status)
 }

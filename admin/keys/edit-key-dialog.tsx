@@ -12,22 +12,23 @@ import { draftOfKey, type KeyDraft, keyChanges, keyErrors, keyFaults } from './k
 import { KeyFields } from './key-fields.tsx'
 
 type EditKeyDialogProps = {
-  serviceKey: Schemas['ServiceKey']
+  /** The last one, if any, while the dialog is closed. */
+  serviceKey: Schemas['ServiceKey'] | undefined
   opened: boolean
   onClose: () => void
 }
 
 /** Edits a key's name, origins, expiry and rate limit; sends only changed fields. */
 export function EditKeyDialog({ serviceKey, opened, onClose }: EditKeyDialogProps) {
-  const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
+  const name = serviceKey && visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
     <Modal opened={opened} onClose={onClose} title={`Edit ${name}`} size="lg" closeOnClickOutside={false}>
-      <EditKeyForm serviceKey={serviceKey} onClose={onClose} />
+      {serviceKey && <EditKeyForm serviceKey={serviceKey} onClose={onClose} />}
     </Modal>
   )
 }
 
-function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>) {
+function EditKeyForm({ serviceKey, onClose }: { serviceKey: Schemas['ServiceKey']; onClose: () => void }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const keysKey = useWorkspaceKey('service-keys')

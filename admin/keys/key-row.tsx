@@ -23,22 +23,19 @@ import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
-import { EditKeyDialog } from './edit-key-dialog.tsx'
-import type { MadeKey } from './made-key-dialog.tsx'
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
-import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 type KeyRowProps = {
   serviceKey: Schemas['ServiceKey']
-  /** Called with the new key when this one was rotated. */
-  onMade: (made: MadeKey) => void
+  /** Opens a dialog about the key. */
+  onAsk: (dialog: KeyDialog) => void
 }
 
+export type KeyDialog = 'edit' | 'rotate' | 'revoke'
+
 /** A key as a table row that expands to its details, with a menu of actions. */
-export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
+export function KeyRow({ serviceKey, onAsk }: KeyRowProps) {
   const { canChange } = useMembership()
   const isNarrow = useIsNarrow()
-  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'revoke'>()
   const [opened, setOpened] = useState(false)
   const detailsId = useId()
   const status = useStatus(serviceKey)
@@ -46,7 +43,6 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
   const name = visibleName(serviceKey.name)
   const key = `${kind === 'publishable' ? 'pk_' : 'sk_'}…${last_four}`
   const Chevron = opened ? IconChevronDown : IconChevronRight
-  const close = () => setDialog(undefined)
   const badge = (
     <Badge variant="dot" color={stateColors[status]} tt="none" miw="max-content">
       {status === 'active' ? 'Active' : status === 'expired' ? 'Expired' : 'Revoked'}
@@ -93,21 +89,13 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
               <RowMenu name={`${name} …${last_four}`}>
                 {status === 'active' && (
                   <>
-                    <Menu.Item onClick={() => setDialog('edit')}>Edit</Menu.Item>
-                    <Menu.Item onClick={() => setDialog('rotate')}>Rotate</Menu.Item>
+                    <Menu.Item onClick={() => onAsk('edit')}>Edit</Menu.Item>
+                    <Menu.Item onClick={() => onAsk('rotate')}>Rotate</Menu.Item>
                   </>
                 )}
-                <Menu.Item onClick={() => setDialog('revoke')}>Revoke</Menu.Item>
+                <Menu.Item onClick={() => onAsk('revoke')}>Revoke</Menu.Item>
               </RowMenu>
             )}
-            <EditKeyDialog serviceKey={serviceKey} opened={dialog === 'edit'} onClose={close} />
-            <RotateKeyDialog
-              serviceKey={serviceKey}
-              opened={dialog === 'rotate'}
-              onClose={close}
-              onMade={onMade}
-            />
-            <RevokeKeyDialog serviceKey={serviceKey} opened={dialog === 'revoke'} onClose={close} />
           </Table.Td>
         )}
       </Table.Tr>

@@ -17,9 +17,12 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { KeyRow } from './key-row.tsx'
+import { EditKeyDialog } from './edit-key-dialog.tsx'
+import { type KeyDialog, KeyRow } from './key-row.tsx'
 import { type MadeKey, MadeKeyDialog } from './made-key-dialog.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 /** The service keys of the workspace, newest first. The filter is in the query string. */
 export function KeysScreen() {
@@ -28,6 +31,9 @@ export function KeysScreen() {
   const filters = useFilters({ search: text, status: oneOf(['active', 'all']) })
   const [, setParameters] = useSearchParams()
   const [isCreating, setIsCreating] = useState(false)
+  // Beside the list, so that a dialog and its error stay if its key is no longer listed.
+  const [askedKey, setAskedKey] = useState<Schemas['ServiceKey']>()
+  const [dialog, setDialog] = useState<KeyDialog>()
   const [made, setMade] = useState<MadeKey>()
   const search = filters.values.search.trim()
   const isAll = filters.values.status === 'all'
@@ -46,6 +52,11 @@ export function KeysScreen() {
     setIsCreating(false)
     setMade(key)
   }
+  function ask(key: Schemas['ServiceKey'], dialog: KeyDialog) {
+    setAskedKey(key)
+    setDialog(dialog)
+  }
+  const close = () => setDialog(undefined)
 
   return (
     <Page
@@ -89,7 +100,7 @@ export function KeysScreen() {
         </Group>
         {!canChange && <Text size="sm">An owner or admin of the workspace can create and change keys.</Text>}
         {keys.isPending && <Loading lines={5} />}
-        {keys.items.length > 0 && <KeyTable keys={keys.items} onMade={show} />}
+        {keys.items.length > 0 && <KeyTable keys={keys.items} onAsk={ask} />}
         {keys.isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
             No {isAll ? '' : 'active '}key has a name with a word that starts with “<bdi>{search}</bdi>”, or
@@ -109,13 +120,22 @@ export function KeysScreen() {
         <LoadMore query={keys} />
       </Stack>
       <NewKeyDialog opened={isCreating} onClose={() => setIsCreating(false)} onMade={show} />
+      <EditKeyDialog serviceKey={askedKey} opened={dialog === 'edit'} onClose={close} />
+      <RotateKeyDialog serviceKey={askedKey} opened={dialog === 'rotate'} onClose={close} onMade={show} />
+      <RevokeKeyDialog serviceKey={askedKey} opened={dialog === 'revoke'} onClose={close} />
       <MadeKeyDialog made={made} onClose={() => setMade(undefined)} />
       <ShownOnceGuard noun="key" cure="If you leave, you may need to create another one." />
     </Page>
   )
 }
 
-function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (made: MadeKey) => void }) {
+function KeyTable({
+  keys,
+  onAsk,
+}: {
+  keys: Schemas['ServiceKey'][]
+  onAsk: (key: Schemas['ServiceKey'], dialog: KeyDialog) => void
+}) {
   const { canChange } = useMembership()
   return (
     <ArrowKeys>
@@ -137,7 +157,7 @@ function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (ma
         </Table.Thead>
         <Table.Tbody>
           {keys.map((key) => (
-            <KeyRow key={key.key_id} serviceKey={key} onMade={onMade} />
+            <KeyRow key={key.key_id} serviceKey={key} onAsk={(dialog) => onAsk(key, dialog)} />
           ))}
         </Table.Tbody>
       </Table>

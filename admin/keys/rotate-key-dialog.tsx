@@ -11,7 +11,8 @@ import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import type { MadeKey } from './made-key-dialog.tsx'
 
 type RotateKeyDialogProps = {
-  serviceKey: Schemas['ServiceKey']
+  /** The last one, if any, while the dialog is closed. */
+  serviceKey: Schemas['ServiceKey'] | undefined
   opened: boolean
   onClose: () => void
   onMade: (made: MadeKey) => void
@@ -19,15 +20,19 @@ type RotateKeyDialogProps = {
 
 /** Replaces a key; both keys work during the grace period. */
 export function RotateKeyDialog({ serviceKey, opened, onClose, onMade }: RotateKeyDialogProps) {
-  const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
+  const name = serviceKey && visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
     <Modal opened={opened} onClose={onClose} title={`Rotate ${name}`} closeOnClickOutside={false}>
-      <RotateKeyForm serviceKey={serviceKey} onClose={onClose} onMade={onMade} />
+      {serviceKey && <RotateKeyForm serviceKey={serviceKey} onClose={onClose} onMade={onMade} />}
     </Modal>
   )
 }
 
-function RotateKeyForm({ serviceKey, onClose, onMade }: Omit<RotateKeyDialogProps, 'opened'>) {
+function RotateKeyForm({
+  serviceKey,
+  onClose,
+  onMade,
+}: Omit<RotateKeyDialogProps, 'opened'> & { serviceKey: Schemas['ServiceKey'] }) {
   const { key_id, last_four, expires_at } = serviceKey
   const cairn = useCairn()
   const queryClient = useQueryClient()

@@ -230,6 +230,43 @@ describe('An invitation', () => {
     ).waitFor()
   })
 
+  it('that somebody else has revoked is no longer listed after an attempt, which says why it failed', async () => {
+    const email = newEmail()
+    const { data } = await owner
+      .client(workspace.workspace_id)
+      .createInvitation({ body: { email, role: 'viewer' } })
+    const page = await open(owner, 'members', ['404 DELETE /v1/invitations/{id}'])
+    await page.getByRole('button', { name: `Revoke invitation of ${email}` }).click()
+    const path = { invitation_id: data?.invitation_id ?? '' }
+    await owner.client().revokeInvitation({ path })
+    const dialog = page.getByRole('dialog', { name: 'Revoke invitation?' })
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await page.getByText('No pending invitations.').waitFor()
+    await dialog.getByRole('alert').waitFor()
+  })
+
+  it('whose link was not copied is not left without a question', async () => {
+    const email = newEmail()
+    const page = await open(owner, 'journeys')
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite member' })
+    await field(dialog, 'Email').fill(email)
+    await field(dialog, 'Email').press('Enter')
+    const made = page.getByRole('dialog', { name: `Invitation for ${email}` })
+    const link = await field(made, 'Invitation link').inputValue()
+    await page.evaluate(() => history.back())
+    const question = page.getByRole('dialog', { name: 'Leave without copying the link?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await field(made, 'Invitation link').inputValue()).toBe(link)
+    await made.getByRole('button', { name: 'Copy invitation link' }).click()
+    await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+    await page.evaluate(() => history.back())
+    await heading(page, 'Journeys').waitFor()
+  })
+
   it('of a member is refused with what to do instead', async () => {
     const page = await open(owner, 'members', ['409 POST /v1/invitations'])
     await page.getByRole('button', { name: 'Invite' }).click()
@@ -404,6 +441,17 @@ describe('A member', () => {
     await hers.getByRole('link', { name: 'Customers' }).click()
     await heading(hers, 'Workspace not found').waitFor()
     await hers.getByText(`or ${ada.email} is not a member of it`).waitFor()
+  })
+
+  it('whom somebody else has removed is no longer listed after an attempt', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const page = await open(owner, 'members', ['404 DELETE /v1/members/{id}'])
+    await rowOf(page, ada).waitFor()
+    await owner.client().removeMember({ path: { person_id: ada.person_id } })
+    await chooseAction(page, ada, 'Remove from workspace…')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await rowOf(page, ada).waitFor({ state: 'hidden' })
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   it('leaves by their own choice', async () => {

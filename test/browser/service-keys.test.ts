@@ -23,9 +23,14 @@ beforeEach(async () => {
 })
 
 /** Opens the service keys of the workspace, as its owner unless another person is given. */
-async function openKeys({ search = '', person = owner, turnsClock = false } = {}): Promise<Page> {
+async function openKeys({
+  search = '',
+  person = owner,
+  turnsClock = false,
+  refusals = [] as string[],
+} = {}): Promise<Page> {
   const path = screenPath(workspace, `keys${search}`)
-  const page = await openAdministration({ cairn, path, signedIn: person.headers, turnsClock })
+  const page = await openAdministration({ cairn, path, signedIn: person.headers, turnsClock, refusals })
   await heading(page, 'Service keys').waitFor()
   return page
 }
@@ -339,6 +344,32 @@ describe('a key', () => {
     await page.getByRole('link', { name: 'Journeys' }).click()
     const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
+  it('that expires while it is shown is no longer listed among the active ones', async () => {
+    const { key_id } = await storedKey(workspace.secret_key)
+    await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
+    const page = await openKeys({ turnsClock: true, search: `?search=${workspace.secret_key.slice(-4)}` })
+    await rowOf(page, workspace.secret_key).waitFor()
+    // What is shown is what was read before.
+    await page.route('**/v1/**', () => {})
+    await page.clock.fastForward(70 * 60_000)
+    await page.getByRole('heading', { name: 'No key found' }).waitFor()
+    expect(await rowOf(page, workspace.secret_key).count()).toBe(0)
+  })
+
+  it('that somebody else has revoked is no longer listed after an attempt, which says why it failed', async () => {
+    const page = await openKeys({ refusals: ['409 PATCH /v1/service-keys/{id}'] })
+    await choose(page, workspace.secret_key, 'Edit')
+    const dialog = page.getByRole('dialog', { name: 'Edit First secret key' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Importer')
+    const { key_id } = await storedKey(workspace.secret_key)
+    await api.revokeServiceKey({ path: { key_id } })
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await expect.poll(() => shownNames(page)).toEqual(['First publishable key'])
+    await dialog.getByRole('alert').waitFor()
+    expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Importer')
+  })
+
     await question.waitFor({ state: 'hidden' })
     answered.resolve()
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
