@@ -38,7 +38,7 @@ export function KeyRow({ serviceKey, onAsk }: KeyRowProps) {
   const isNarrow = useIsNarrow()
   const [opened, setOpened] = useState(false)
   const detailsId = useId()
-  const status = useStatus(serviceKey)
+  const status = statusAt(serviceKey, useNow())
   const { kind, last_four, last_used_at } = serviceKey
   const name = visibleName(serviceKey.name)
   const key = `${kind === 'publishable' ? 'pk_' : 'sk_'}…${last_four}`
@@ -111,9 +111,11 @@ export function KeyRow({ serviceKey, onAsk }: KeyRowProps) {
   )
 }
 
-/** The status of a key now: it may have expired since the list was read. */
-function useStatus({ status, expires_at }: Schemas['ServiceKey']): Schemas['ServiceKey']['status'] {
-  const now_ms = useNow()
+/** The status of a key: it may have expired since the list was read. */
+export function statusAt(
+  { status, expires_at }: Schemas['ServiceKey'],
+  now_ms: number,
+): Schemas['ServiceKey']['status'] {
   return status === 'active' && expires_at && Date.parse(expires_at) <= now_ms ? 'expired' : status
 }
 

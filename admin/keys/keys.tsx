@@ -7,6 +7,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filters/filter-field.tsx'
 import { oneOf, text } from '../parts/filters/filter-readers.ts'
 import { useFilters } from '../parts/filters/filters.ts'
+import { useNow } from '../parts/instants/instant.tsx'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { LoadMore } from '../parts/lists/load-more.tsx'
 import { usePages } from '../parts/lists/pages.ts'
@@ -18,7 +19,7 @@ import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
-import { type KeyDialog, KeyRow } from './key-row.tsx'
+import { type KeyDialog, KeyRow, statusAt } from './key-row.tsx'
 import { type MadeKey, MadeKeyDialog } from './made-key-dialog.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
@@ -47,6 +48,10 @@ export function KeysScreen() {
     // The list stays while the next search loads, but never in another workspace.
     { keepsList: (earlier) => earlier[0] === key[0] },
   )
+
+  const now_ms = useNow()
+  const shown = isAll ? keys.items : keys.items.filter((key) => statusAt(key, now_ms) === 'active')
+  const isEmpty = keys.data !== undefined && shown.length === 0 && !keys.hasNextPage
 
   function show(key: MadeKey) {
     setIsCreating(false)
@@ -100,14 +105,14 @@ export function KeysScreen() {
         </Group>
         {!canChange && <Text size="sm">An owner or admin of the workspace can create and change keys.</Text>}
         {keys.isPending && <Loading lines={5} />}
-        {keys.items.length > 0 && <KeyTable keys={keys.items} onAsk={ask} />}
-        {keys.isEmpty && search && (
+        {shown.length > 0 && <KeyTable keys={shown} onAsk={ask} />}
+        {isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
             No {isAll ? '' : 'active '}key has a name with a word that starts with “<bdi>{search}</bdi>”, or
             ends with these characters.
           </EmptyState>
         )}
-        {keys.isEmpty && !search && (
+        {isEmpty && !search && (
           <EmptyState title={isAll ? 'No service keys yet' : 'No active service keys'} icon={<IconKey />}>
             {canChange
               ? 'Create a publishable key for browsers or a secret key for servers, to send customers and events.'

@@ -317,7 +317,7 @@ describe('a key', () => {
   it('that expires while it is shown is shown as expired, and can only be revoked', async () => {
     const { key_id } = await storedKey(workspace.secret_key)
     await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
-    const page = await openKeys({ turnsClock: true })
+    const page = await openKeys({ turnsClock: true, search: '?status=all' })
     const details = await openDetails(page, workspace.secret_key)
     await details.getByText('Expires', { exact: true }).waitFor()
     await page.clock.fastForward(70 * 60_000)
@@ -329,21 +329,6 @@ describe('a key', () => {
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke'])
   })
 
-  it('that is being rotated is not left before it is shown, although its dialog was closed', async () => {
-    const page = await openKeys()
-    const answered = Promise.withResolvers<void>()
-    await page.route('**/rotate', async (route) => {
-      await answered.promise
-      await route.continue()
-    })
-    await choose(page, workspace.secret_key, 'Rotate')
-    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
-    await dialog.getByRole('button', { name: 'Rotate key' }).click()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'hidden' })
-    await page.getByRole('link', { name: 'Journeys' }).click()
-    const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
-    await question.getByRole('button', { name: 'Cancel' }).click()
   it('that expires while it is shown is no longer listed among the active ones', async () => {
     const { key_id } = await storedKey(workspace.secret_key)
     await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
@@ -370,6 +355,21 @@ describe('a key', () => {
     expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Importer')
   })
 
+  it('that is being rotated is not left before it is shown, although its dialog was closed', async () => {
+    const page = await openKeys()
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/rotate', async (route) => {
+      await answered.promise
+      await route.continue()
+    })
+    await choose(page, workspace.secret_key, 'Rotate')
+    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('link', { name: 'Journeys' }).click()
+    const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
     answered.resolve()
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
