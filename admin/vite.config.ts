@@ -103,6 +103,14 @@ const comparisons = {
   priority: 1,
 }
 
+/** A chunk for what only forms and secrets need before the page is left, for the same reason. */
+const leaving = {
+  name: 'leaving',
+  test: /admin\/parts\/(forms\/leave-guard|shown-once-dialog)\./,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 /** Chunks for JSON, and for lists that arrow keys move in, for the same reason. */
 const json = {
   name: 'json',
@@ -134,7 +142,7 @@ export default defineConfig({
       checks: { moduleLevelDirective: false },
       output: {
         codeSplitting: {
-          groups: [arrowKeys, choices, forms, checks, comparisons, instants, json, views, shared],
+          groups: [arrowKeys, choices, forms, checks, comparisons, instants, json, leaving, views, shared],
         },
       },
     },

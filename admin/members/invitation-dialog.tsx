@@ -1,10 +1,11 @@
 import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Instant } from '../parts/instants/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OneTimeLink } from './one-time-link.tsx'
@@ -13,16 +14,18 @@ import { abilityOf, asRole, grantableRoles, roleName } from './role.ts'
 /** Creates an invitation, then shows its link, which cannot be shown again. */
 export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Schemas['CreatedInvitation']>()
+  const isPending = useIsMutating({ mutationKey: shownOnceKey }) > 0
+  const isHeld = isPending || created !== undefined
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setCreated(undefined)}
       title={created ? `Invitation for ${created.email}` : 'Invite member'}
-      // A click outside of the dialog would lose the link.
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
-      withCloseButton={!created}
+      // Otherwise the link would be lost.
+      closeOnClickOutside={!isHeld}
+      closeOnEscape={!isHeld}
+      withCloseButton={!isHeld}
     >
       {created ? (
         <OneTimeLink
@@ -62,6 +65,7 @@ function InvitationForm({
     validate: { email: (value) => (value.trim() === '' ? 'Enter an email' : null) },
   })
   const invite = useMutation({
+    mutationKey: shownOnceKey,
     mutationFn: ({ email, role }: Schemas['InvitationCreation']) =>
       taken(cairn.createInvitation({ body: { email: email.trim(), role } })),
     onSuccess: (created) => {
@@ -93,7 +97,7 @@ function InvitationForm({
         />
         <ProblemAlert error={invite.error} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
+          <Button variant="default" disabled={invite.isPending} onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending}>

@@ -2,6 +2,7 @@ import { Button, List } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
 import { Page } from '../parts/page.tsx'
+import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
 import { useMembership } from '../session/session.ts'
 import { InvitationDialog } from './invitation-dialog.tsx'
 import { InvitationList } from './invitation-list.tsx'
@@ -33,6 +34,7 @@ export function MembersScreen() {
       <MemberList />
       {canChange && <InvitationList />}
       <InvitationDialog opened={inviting} onClose={invite.close} />
+      <ShownOnceGuard noun="link" cure="If you leave, you need to create another one." />
     </Page>
   )
 }

@@ -1,9 +1,10 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
 
-/** A link that is shown only once, to be copied. */
+/** A link that is shown only once, to be copied. Leaving the page without copying it asks for confirmation. */
 export function OneTimeLink({
   label,
   path,
@@ -23,6 +24,7 @@ export function OneTimeLink({
   validity: ReactNode
   onDone: () => void
 }) {
+  const [isCopied, setIsCopied] = useState(false)
   const link = `${location.origin}/admin${path}#token=${token}`
   return (
     <Stack>
@@ -33,7 +35,10 @@ export function OneTimeLink({
         readOnly
         data-autofocus
         onFocus={(event) => event.currentTarget.select()}
-        rightSection={<CopyButton value={link} label={`Copy ${label.toLowerCase()}`} />}
+        onCopy={() => setIsCopied(true)}
+        rightSection={
+          <CopyButton value={link} label={`Copy ${label.toLowerCase()}`} onCopied={() => setIsCopied(true)} />
+        }
         styles={{ input: monospaceField }}
       />
       <Text size="sm" c="dimmed">
@@ -42,6 +47,13 @@ export function OneTimeLink({
       <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
         Done
       </Button>
+      <LeaveGuard
+        active={!isCopied}
+        title="Leave without copying the link?"
+        confirmLabel="Leave without copying"
+      >
+        The link was not copied and cannot be shown again. Without it, you need to create another one.
+      </LeaveGuard>
     </Stack>
   )
 }

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { Instant } from '../parts/instants/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
@@ -20,9 +21,11 @@ export function PasswordLinkDialog({
 }) {
   const cairn = useCairn()
   const make = useMutation({
+    mutationKey: shownOnceKey,
     mutationFn: () => taken(cairn.createPasswordLink({ path: { person_id: member.person_id } })),
   })
   const created = make.data
+  const isHeld = make.isPending || make.isSuccess
   const name = visibleName(member.name, member.email)
   return (
     <Modal
@@ -30,10 +33,10 @@ export function PasswordLinkDialog({
       onClose={onClose}
       onExitTransitionEnd={make.reset}
       title={created ? `Password reset link for ${member.email}` : `Reset password of ${name}?`}
-      // A click outside of the dialog would lose the link.
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
-      withCloseButton={!created}
+      // Otherwise the link would be lost.
+      closeOnClickOutside={!isHeld}
+      closeOnEscape={!isHeld}
+      withCloseButton={!isHeld}
     >
       {created ? (
         <OneTimeLink
@@ -58,7 +61,7 @@ export function PasswordLinkDialog({
           </Text>
           <ProblemAlert error={make.error} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" disabled={make.isPending} onClick={onClose}>
               Cancel
             </Button>
             <Button loading={make.isPending} onClick={() => make.mutate()} data-autofocus>

@@ -6,7 +6,15 @@ import { copyText } from './clipboard.ts'
 const messages = { idle: '', copied: 'Copied', failed: 'Could not copy. Select the text and copy it.' }
 
 /** Copies `value` and confirms it, also to screen readers. `label` is the button's accessible name. */
-export function CopyButton({ value, label }: { value: string; label: string }) {
+export function CopyButton({
+  value,
+  label,
+  onCopied,
+}: {
+  value: string
+  label: string
+  onCopied?: () => void
+}) {
   const [state, setState] = useState<keyof typeof messages>('idle')
   const button = useRef<HTMLButtonElement>(null)
 
@@ -20,6 +28,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
     try {
       await copyText(value, button.current)
       setState('copied')
+      onCopied?.()
     } catch {
       setState('failed')
     }

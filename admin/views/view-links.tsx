@@ -6,6 +6,7 @@ import { OneTimeLink } from '../members/one-time-link.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { ShownOnceGuard, shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -33,6 +34,7 @@ export function ViewLinks({
   })
   const refresh = () => queryClient.invalidateQueries({ queryKey })
   const create = useMutation({
+    mutationKey: shownOnceKey,
     mutationFn: () => taken(cairn.createViewLink({ path, body: { valid_days: Number(days) } })),
     onSuccess: refresh,
   })
@@ -107,6 +109,7 @@ export function ViewLinks({
           { value: '365', label: 'a year' },
         ]}
       />
+      <ShownOnceGuard noun="link" cure="If you leave, you need to create another one." />
       {isOff ? (
         <Text size="sm" role="alert">
           Links to views are turned off in this workspace.{' '}

@@ -353,6 +353,35 @@ describe('A role', () => {
     expect(data?.name).toBe('Onboarding')
   })
 
+  it('that shrinks takes the buttons away with the first refusal, which stays in its dialog', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, 'members', ['403 POST /v1/invitations'])
+    const invite = hers.getByRole('button', { name: 'Invite member' })
+    await invite.click()
+    const { person_id } = ada
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+
+    const dialog = hers.getByRole('dialog', { name: 'Invite member' })
+    await field(dialog, 'Email').fill(newEmail())
+    await dialog.getByRole('button', { name: 'Create invitation link' }).click()
+    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
+    await hers
+      .getByRole('button', { name: 'Invite member', includeHidden: true })
+      .waitFor({ state: 'detached' })
+    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
+  })
+
+  it('that shrinks explains who can read the audit log where it was just shown', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, 'audit-log', ['403 GET /v1/audit-log'])
+    await hers.getByRole('list', { name: 'Entries' }).waitFor()
+    const { person_id } = ada
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+    await hers.getByRole('combobox', { name: 'Area' }).click()
+    await hers.getByRole('option', { name: 'Journeys' }).click()
+    await hers.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+  })
+
   it('of one’s own is given up only after a confirmation', async () => {
     const ada = await member('Ada Lovelace', 'owner')
     const page = await open(ada, 'members', [])
@@ -390,35 +419,6 @@ describe('Members', () => {
     await page.reload()
     await expect.poll(emails).toEqual([owner.email])
     await searchField.fill('nobody')
-  it('that shrinks takes the buttons away with the first refusal, which stays in its dialog', async () => {
-    const ada = await member('Ada Lovelace', 'admin')
-    const hers = await open(ada, 'members', ['403 POST /v1/invitations'])
-    const invite = hers.getByRole('button', { name: 'Invite member' })
-    await invite.click()
-    const { person_id } = ada
-    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
-
-    const dialog = hers.getByRole('dialog', { name: 'Invite member' })
-    await field(dialog, 'Email').fill(newEmail())
-    await dialog.getByRole('button', { name: 'Create invitation link' }).click()
-    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
-    await hers
-      .getByRole('button', { name: 'Invite member', includeHidden: true })
-      .waitFor({ state: 'detached' })
-    await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
-  })
-
-  it('that shrinks explains who can read the audit log where it was just shown', async () => {
-    const ada = await member('Ada Lovelace', 'admin')
-    const hers = await open(ada, 'audit-log', ['403 GET /v1/audit-log'])
-    await hers.getByRole('list', { name: 'Entries' }).waitFor()
-    const { person_id } = ada
-    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
-    await hers.getByRole('combobox', { name: 'Area' }).click()
-    await hers.getByRole('option', { name: 'Journeys' }).click()
-    await hers.getByRole('heading', { name: 'For owners and admins' }).waitFor()
-  })
-
     await page.getByRole('heading', { name: 'No member found' }).waitFor()
     await searchField.fill('')
     await expect.poll(emails).toHaveLength(11)
@@ -521,6 +521,31 @@ describe('A member who forgot the password', () => {
     await heading(guest, 'Send your first event').waitFor()
     expect((await ada.fetch('GET /session')).status).toBe(401)
     await expect(signIn(cairn, { ...ada, password: 'an engine of numbers' })).resolves.toBeDefined()
+  })
+
+  it('gets a link that is not lost while it is being created', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const page = await open(owner, 'journeys')
+    await page.getByRole('link', { name: 'Members' }).click()
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/password-link', async (route) => {
+      await answered.promise
+      await route.continue()
+    })
+    await chooseAction(page, ada, 'Create password reset link…')
+    const asked = page.getByRole('dialog', { name: 'Reset password of Ada Lovelace?' })
+    await asked.getByRole('button', { name: 'Create link' }).click()
+    await expect.poll(() => asked.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.evaluate(() => history.back())
+    const question = page.getByRole('dialog', { name: 'Leave before the link is shown?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    answered.resolve()
+    const made = page.getByRole('dialog', { name: `Password reset link for ${ada.email}` })
+    expect(await field(made, 'Password reset link').inputValue()).toMatch(/#token=password_/)
+    await page.evaluate(() => history.back())
+    await page.getByRole('dialog', { name: 'Leave without copying the link?' }).waitFor()
   })
 
   it('is told what to do if the link is not valid, or has expired in the meantime', async () => {

@@ -38,6 +38,20 @@ beforeEach(async () => {
 })
 
 /** Opens a screen of the workspace, as its owner unless another person is given. */
+/** Allows links to views, and opens those of a new view. */
+async function openViewLinks(refusals: string[] = []): Promise<{ page: Page; dialog: Locator }> {
+  const api = owner.client(workspace.workspace_id)
+  await api.updateWorkspace({ body: { view_links: 'on' } })
+  await save({ name: 'Accounts' })
+  const page = await open('journeys', owner, refusals)
+  await page.getByRole('table', { name: 'Journeys' }).getByRole('link', { name: 'Onboarding' }).click()
+  const dialog = await openViews(page)
+  await dialog.getByRole('button', { name: 'Actions for Accounts' }).click()
+  await page.getByRole('menuitem', { name: 'Links for people without an account…' }).click()
+  await dialog.getByText('There are no links.').waitFor()
+  return { page, dialog }
+}
+
 async function open(screen: string, person = owner, refusals: string[] = []): Promise<Page> {
   const path = screenPath(workspace, screen)
   return await openAdministration({ cairn, path, signedIn: person.headers, refusals })
@@ -332,6 +346,27 @@ describe('a link to a view', () => {
     const other = await openLink(longer)
     await other.getByRole('table', { name: 'Steps' }).waitFor()
     await other.getByText('The period is too long for a chart').waitFor()
+  })
+
+  it('is not lost while it is being created, nor left before it is copied', async () => {
+    const { page, dialog } = await openViewLinks()
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/links', async (route) => {
+      if (route.request().method() === 'POST') await answered.promise
+      await route.continue()
+    })
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await expect.poll(() => dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    for (const title of ['Leave before the link is shown?', 'Leave without copying the link?']) {
+      await page.evaluate(() => history.back())
+      const question = page.getByRole('dialog', { name: title })
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      await question.waitFor({ state: 'hidden' })
+      answered.resolve()
+      const link = dialog.getByRole('textbox', { name: 'Link to the view' })
+      expect(await link.inputValue()).toMatch(/#token=viewlink_/)
+    }
   })
 
   it('is allowed by an owner, created, opened without an account, and revoked', async () => {
