@@ -106,7 +106,7 @@ const comparisons = {
 /** A chunk for what only forms and secrets need before the page is left, for the same reason. */
 const leaving = {
   name: 'leaving',
-  test: /admin\/parts\/(forms\/leave-guard|shown-once-dialog)\./,
+  test: /admin\/parts\/(forms\/leave-guard|shown-once-dialog|lost-response)\./,
   includeDependenciesRecursively: false,
   priority: 1,
 }

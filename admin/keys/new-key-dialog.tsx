@@ -4,6 +4,7 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { taken } from '../problem.ts'
@@ -77,6 +78,10 @@ function NewKeyForm({ onClose, onMade }: Omit<NewKeyDialogProps, 'opened'>) {
         </Radio.Group>
         <KeyFields form={form} kind={kind} />
         <ProblemAlert error={create.error} />
+        <LostResponse error={create.error}>
+          The key may have been created all the same. Look for it in the list before you try again: if it is a
+          secret key, revoke it, because it cannot be shown again.
+        </LostResponse>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

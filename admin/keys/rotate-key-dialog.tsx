@@ -3,6 +3,7 @@ import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { visibleName } from '../parts/visible-name.ts'
@@ -78,6 +79,10 @@ function RotateKeyForm({
           </Stack>
         </Radio.Group>
         <ProblemAlert error={rotate.error} />
+        <LostResponse error={rotate.error}>
+          The key may have been rotated all the same. Look for a new key with its name in the list before you
+          try again: if it is a secret key, revoke it, because it cannot be shown again.
+        </LostResponse>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

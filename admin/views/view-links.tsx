@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/person.ts'
 import { OneTimeLink } from '../members/one-time-link.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ShownOnceGuard, shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { visibleName } from '../parts/visible-name.ts'
@@ -118,7 +119,13 @@ export function ViewLinks({
             : 'An owner can turn them on.'}
         </Text>
       ) : (
-        <ProblemAlert error={create.error} />
+        <>
+          <ProblemAlert error={create.error} />
+          <LostResponse error={create.error}>
+            The link may have been created all the same. Look for it in the list before you try again, and
+            revoke it, because it cannot be shown again.
+          </LostResponse>
+        </>
       )}
       <Group justify="flex-end">
         <Button variant="default" disabled={create.isPending} onClick={onDone}>

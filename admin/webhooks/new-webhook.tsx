@@ -37,6 +37,7 @@ function NewWebhook() {
       <AllWebhooks />
       <WebhookForm
         initial={newWebhookDraft}
+        isNew
         submitLabel="Create webhook"
         save={async (draft) => {
           setMade(await taken(cairn.createWebhook({ body: webhookBody(draft) })))

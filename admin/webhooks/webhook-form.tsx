@@ -2,6 +2,7 @@ import { Anchor, Button, Checkbox, Group, Paper, Stack, Text, TextInput, Title }
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { EventsField, JourneysField } from './filter-fields.tsx'
 import { concerns, type WebhookDraft, webhookErrors, webhookFaults } from './webhook-draft.ts'
@@ -10,11 +11,14 @@ import { webhookTypes } from './webhook-types.tsx'
 /** The form of a webhook, to create or to change one. */
 export function WebhookForm({
   initial,
+  isNew = false,
   submitLabel,
   save,
   onCancel,
 }: {
   initial: WebhookDraft
+  /** Whether it creates a webhook. */
+  isNew?: boolean
   submitLabel: string
   /** Its result stays out of the form's state: it may have the secret. */
   save: (draft: WebhookDraft) => Promise<void>
@@ -99,6 +103,12 @@ export function WebhookForm({
           </Paper>
         )}
         <ProblemAlert error={isAtField ? null : saving.error} />
+        {isNew && (
+          <LostResponse error={saving.error}>
+            The webhook may have been created all the same. Look for it in the list of webhooks before you try
+            again: if it is there, rotate its secret, because it cannot be shown again.
+          </LostResponse>
+        )}
         <Group>
           <Button type="submit" loading={saving.isPending}>
             {submitLabel}

@@ -146,6 +146,21 @@ describe('a new secret key', () => {
     )
   })
 
+  it('is said to be possibly created if the response is lost, and is listed at once', async () => {
+    const page = await openKeys({ refusals: ['net::ERR_FAILED POST /v1/service-keys'] })
+    await page.route('**/v1/service-keys', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    const dialog = await openNewKey(page, 'Secret', 'Importer')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('The key may have been created all the same.').waitFor()
+    await expect.poll(() => shownNames(page)).toContain('Importer')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  })
+
   it('is not closed or left uncopied without a confirmation', async () => {
     const page = await openKeys()
     await page.getByRole('link', { name: 'Journeys' }).click()

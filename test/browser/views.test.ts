@@ -369,6 +369,18 @@ describe('a link to a view', () => {
     }
   })
 
+  it('is said to be possibly created if the response is lost, and is listed at once', async () => {
+    const { page, dialog } = await openViewLinks(['net::ERR_FAILED POST /v1/views/{id}/links'])
+    await page.route('**/links', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await dialog.getByText('The link may have been created all the same.').waitFor()
+    await dialog.getByRole('list', { name: 'Links' }).getByRole('listitem').waitFor()
+  })
+
   it('is allowed by an owner, created, opened without an account, and revoked', async () => {
     await save({
       name: 'Weekly conversion',

@@ -129,6 +129,20 @@ describe('a new webhook', () => {
     await page.getByText(`${url}/Hook`).waitFor()
   })
 
+  it('is said to be possibly created if the response is lost', async () => {
+    const page = await open('webhooks/new', { refusals: ['net::ERR_FAILED POST /v1/webhooks'] })
+    await page.route('**/v1/webhooks', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/hook')
+    await page.getByRole('checkbox', { name: 'Erased customers' }).check()
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByText('The webhook may have been created all the same.').waitFor()
+    expect(await storedWebhooks()).toHaveLength(1)
+  })
+
   it('is created with the keyboard alone', async () => {
     const page = await open('webhooks/new')
     await heading(page, 'Create webhook').waitFor()
@@ -373,6 +387,8 @@ describe('a webhook', () => {
     })
     // Without the deliveries, which report the same.
     await page.getByRole('button', { name: 'Edit webhook' }).click()
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('Not saved yet')
     const path = { person_id: admin.person_id }
     await api.updateMember({ path, body: { role: 'viewer' } })
     const alert = page.getByRole('alert', { name: problems.role_not_allowed.title })
@@ -380,6 +396,10 @@ describe('a webhook', () => {
     await heading(page, '127.0.0.1:9').waitFor()
     await api.updateMember({ path, body: { role: 'admin' } })
     await alert.waitFor({ state: 'hidden' })
+    expect(await description.inputValue()).toBe('Not saved yet')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await api.updateMember({ path, body: { role: 'viewer' } })
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
   })
 
   it('that does not exist is reported', async () => {
@@ -413,8 +433,6 @@ describe('the deliveries of a webhook', () => {
     const [received] = receiver.received
     const command = await page.evaluate(() => navigator.clipboard.readText())
     expect(command).toContain(`curl -i '${receiver.url}'`)
-    const description = page.getByRole('textbox', { name: 'Description' })
-    await description.fill('Not saved yet')
     expect(command).toContain(`-H 'webhook-id: ${received?.id}'`)
     const [, body = ''] = command.match(/ -d '(.*)'/s) ?? []
     expect(JSON.parse(body)).toMatchObject({ type: 'event.created', data: received?.data })
@@ -422,10 +440,6 @@ describe('the deliveries of a webhook', () => {
     receiver.answer = (res) => res.writeHead(204).end()
     await drawer.getByRole('button', { name: 'Send again' }).click()
     await drawer.getByText('Succeeded', { exact: true }).waitFor()
-    expect(await description.inputValue()).toBe('Not saved yet')
-    await page.getByRole('button', { name: 'Cancel' }).click()
-    await api.updateMember({ path, body: { role: 'viewer' } })
-    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
     expect(receiver.received.map((message) => message.id)).toEqual(receiver.received.map(() => received?.id))
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'hidden' })
