@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { millisecondsText, shortDayText } from '../parts/instants/instant-text.ts'
+import { useToday } from '../parts/instants/today.ts'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { variablesText } from './variables-text.ts'
@@ -26,6 +27,7 @@ export function EventRows({
   openedId: string
   onOpen: (id: string) => void
 }) {
+  const today = useToday()
   return (
     <ArrowKeys>
       <Table
@@ -57,6 +59,7 @@ export function EventRows({
               event={event}
               journey={journeys.get(event.journey_id)}
               time={time}
+              today={today}
               isOpened={event.id === openedId}
               onOpen={() => onOpen(event.id)}
             />
@@ -71,12 +74,14 @@ function EventRow({
   event,
   journey,
   time,
+  today,
   isOpened,
   onOpen,
 }: {
   event: Event
   journey: Schemas['Journey'] | undefined
   time: ShownTime
+  today: string
   isOpened: boolean
   onOpen: () => void
 }) {
@@ -98,7 +103,7 @@ function EventRow({
           }}
         >
           <VisuallyHidden>{event.event_id} of </VisuallyHidden>
-          {!isToday(at) && (
+          {at.toDateString() !== today && (
             <Text span inherit c="dimmed" visibleFrom="sm">
               {shortDayText(at)}{' '}
             </Text>
@@ -147,8 +152,4 @@ function WarningMark() {
 export function stepOf({ event_id }: Event, journey: Schemas['Journey'] | undefined): string | undefined {
   const name = journey?.steps.find((step) => step.event_id === event_id)?.name
   return name && visibleName(name, event_id)
-}
-
-function isToday(instant: Date): boolean {
-  return instant.toDateString() === new Date().toDateString()
 }

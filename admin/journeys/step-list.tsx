@@ -23,7 +23,7 @@ import { useReducedMotion } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
-import { relativeText } from '../parts/instants/instant-text.ts'
+import { Relative } from '../parts/instants/instant.tsx'
 import { countOf } from '../parts/number-text.ts'
 import { emptyStep, type JourneyDraft, type StepDraft, stepLimit } from './journey-draft.ts'
 import type { ReceivedName, ReceivedNames } from './received-names.ts'
@@ -267,7 +267,8 @@ function ReceivedOption({ name, received }: { name: string; received: ReceivedNa
       </Text>
       {received && (
         <Text size="xs">
-          {countOf(received.count, 'event')}, last {relativeText(new Date(received.last_at))}
+          {countOf(received.count, 'event')}, last{' '}
+          <Relative instant={new Date(received.last_at)} within_ms={Infinity} />
         </Text>
       )}
     </div>

@@ -3,7 +3,8 @@ import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { ChartFigure } from '../parts/charts/chart-figure.tsx'
-import { instantText, relativeText } from '../parts/instants/instant-text.ts'
+import { Relative } from '../parts/instants/instant.tsx'
+import { instantText } from '../parts/instants/instant-text.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -76,7 +77,12 @@ function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRe
           {isArriving && !isWell && 'Events are arriving, but most are rejected.'}
           {!isArriving &&
             `No events were stored in the last ${lastDay.created > 0 ? 'hour' : '24 hours'}${isMostRejected ? ': incoming events are rejected' : ''}.`}
-          {lastAt && ` Last event: ${relativeText(lastAt)}.`}
+          {lastAt && (
+            <>
+              {' '}
+              Last event: <Relative instant={lastAt} within_ms={Infinity} />.
+            </>
+          )}
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">

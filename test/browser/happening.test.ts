@@ -19,9 +19,15 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-function open(screen: string, refusals: string[] = []): Promise<Page> {
+function open(screen: string, refusals: string[] = [], { turnsClock = false } = {}): Promise<Page> {
   const path = screenPath(workspace, screen)
-  return openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+  return openAdministration({ cairn, signedIn: owner.headers, path, refusals, turnsClock })
+}
+
+/** Turns the clock of the page forward, which reads nothing more. */
+async function waitWithoutReading(page: Page, ms: number) {
+  await page.route('**/v1/**', () => {})
+  await page.clock.fastForward(ms)
 }
 
 /** Registers a customer. @returns its `customer_id` */
@@ -189,6 +195,25 @@ describe('Events', () => {
     expect(await rows.count()).toBeGreaterThan(0)
     await event(id, 'last')
     await expect.poll(async () => (await names(page))[0]).toBe('last')
+  })
+
+  it('have their day from the next day on', async () => {
+    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    // With an end, so that nothing arrives live.
+    const to = new Date(Date.now() + 3_600_000).toISOString()
+    const page = await open(`events?received_to=${to}`, [], { turnsClock: true })
+    const row = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+    await row.waitFor()
+    await waitWithoutReading(page, 24 * 3_600_000)
+    await row.getByText(/^\d+ [A-Z][a-z]+ *$/).waitFor()
+  })
+
+  it('are said to have arrived as long ago as they have', async () => {
+    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    const page = await open('overview', [], { turnsClock: true })
+    await page.getByText(/Last event: (now|\d minutes? ago)\./).waitFor()
+    await waitWithoutReading(page, 15 * 60_000)
+    await page.getByText(/Last event: (1|2)\d minutes ago\./).waitFor()
   })
 
   it('are not called a sample because many existed before the page was opened', async () => {
@@ -367,6 +392,19 @@ describe('What was refused', () => {
     await page.keyboard.press('ArrowUp')
     await expect.poll(() => query(page).refusal).toBe(latest)
     await inspectState(page, 'refusal-drawer')
+  })
+
+  it('has its day from the next day on', async () => {
+    const { client, journey_id } = workspace
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    await client.archiveJourney({ path: { journey_id } })
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    const page = await open('events/refused', [], { turnsClock: true })
+    const group = page.getByRole('button', { name: /^journey_archived from key/ })
+    await group.waitFor()
+    await waitWithoutReading(page, 24 * 3_600_000)
+    await group.getByText(/since \d+ [A-Z][a-z]+, \d\d:\d\d/).waitFor()
+    await group.getByText(/last received \d+ [A-Z][a-z]+, \d\d:\d\d/).waitFor()
   })
 
   it('is sent again as the preview has counted it, whatever arrives or is filtered after that', async () => {

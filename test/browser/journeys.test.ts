@@ -41,7 +41,12 @@ function open(screen: string, { person = owner, ...options }: OpenOptions = {}):
   })
 }
 
-type OpenOptions = { person?: SignedUp; refusals?: string[]; reducedMotion?: 'reduce' | 'no-preference' }
+type OpenOptions = {
+  person?: SignedUp
+  refusals?: string[]
+  reducedMotion?: 'reduce' | 'no-preference'
+  turnsClock?: boolean
+}
 
 /** Chooses an action for a journey of the list. */
 async function choose(page: Page, action: string, name = 'Onboarding') {
@@ -357,6 +362,19 @@ describe('a journey', () => {
     await field.fill('contract_signed')
     await save(page)
     expect(await storedEventIds()).toEqual(['signed_up', 'invited', 'contract_signed'])
+  })
+
+  it('offers received events with the time since the last one, which goes on', async () => {
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'plan_chosen' } })
+    const { page } = await openJourney({ turnsClock: true })
+    await page.getByRole('combobox', { name: 'event_id of step 3' }).fill('plan')
+    const option = page.getByRole('option', { name: /^plan_chosen/ })
+    await option.getByText(/1 event, last (now|\d minutes? ago)/).waitFor()
+    await page.route('**/v1/**', () => {})
+    await page.clock.fastForward(15 * 60_000)
+    await option.getByText(/1 event, last (1|2)\d minutes ago/).waitFor()
   })
 
   it('reports missing values at each step', async () => {

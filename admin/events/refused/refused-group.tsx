@@ -5,6 +5,7 @@ import { useId } from 'react'
 import type { Schemas } from '../../../client/person.ts'
 import { useKeyName } from '../../keys/key-name.tsx'
 import { clockText, shortInstantText } from '../../parts/instants/instant-text.ts'
+import { useToday } from '../../parts/instants/today.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { countText } from '../../parts/number-text.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
@@ -60,7 +61,7 @@ export function RefusedGroup({
                 <bdi>{group.field}</bdi>
               </Text>
             )}{' '}
-            from key <bdi>{keyName}</bdi> since {sinceText(group.first_at)}
+            from key <bdi>{keyName}</bdi> since <Since at={group.first_at} />
             <Text component="span" display="block" size="xs" c="dimmed">
               {group.detail && (
                 <>
@@ -68,7 +69,7 @@ export function RefusedGroup({
                   {' · '}
                 </>
               )}
-              last received {sinceText(group.last_at)}
+              last received <Since at={group.last_at} />
             </Text>
           </Box>
           <Sparkline counts={group.counts} />
@@ -178,8 +179,7 @@ function Sparkline({ counts }: { counts: readonly number[] }) {
 }
 
 /** `14:02`, with the day unless it is today. */
-export function sinceText(at: string): string {
+export function Since({ at }: { at: string }) {
   const instant = new Date(at)
-  const isToday = instant.toDateString() === new Date().toDateString()
-  return isToday ? clockText(instant) : shortInstantText(instant)
+  return instant.toDateString() === useToday() ? clockText(instant) : shortInstantText(instant)
 }

@@ -3,7 +3,7 @@ import type { Schemas } from '../../../client/person.ts'
 import { useKeyName } from '../../keys/key-name.tsx'
 import { countText } from '../../parts/number-text.ts'
 import { CureText } from './refusal-details.tsx'
-import { sinceText } from './refused-group.tsx'
+import { Since } from './refused-group.tsx'
 
 type Unsaved = Schemas['UnsavedRefusals']
 
@@ -36,9 +36,9 @@ function Line({
           <Text span inherit ff="monospace" fw={650}>
             {code}
           </Text>{' '}
-          from key <bdi>{keyName}</bdi> since {sinceText(first_at)}
+          from key <bdi>{keyName}</bdi> since <Since at={first_at} />
           <Text component="span" display="block" size="xs" c="dimmed">
-            contents not saved · last received {sinceText(last_at)}
+            contents not saved · last received <Since at={last_at} />
           </Text>
           {!isOfGroup && <CureText code={code} />}
         </Box>

@@ -28,7 +28,7 @@ export function Relative({ instant, within_ms = week_ms }: { instant: Date; with
 
 /** The time in milliseconds since 1970, up to half a minute late. The component is rendered again as time goes by. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, halfMinute)
+  return useSyncExternalStore(subscribeToClock, halfMinute)
 }
 
 function toMinute(instant: Date): string {
@@ -39,7 +39,8 @@ function toMinute(instant: Date): string {
 
 const everyMs = 30_000
 
-function subscribe(listener: () => void): () => void {
+/** Calls the listener every half minute. */
+export function subscribeToClock(listener: () => void): () => void {
   const timer = setInterval(listener, everyMs)
   return () => clearInterval(timer)
 }
