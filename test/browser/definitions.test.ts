@@ -235,6 +235,22 @@ describe('A definition', () => {
     await inspectState(page, 'rejected-definition')
   })
 
+  it('says until when the previous revision is accepted, until then', async () => {
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
+    const { definition_id = '' } = data?.definition ?? {}
+    const previous_accepted_until = new Date(Date.now() + 3_600_000).toISOString()
+    const body = { description: 'A plan is chosen.', mode: 'enforce', previous_accepted_until } as const
+    await api.updateEventDefinition({ path: { definition_id }, body })
+    const path = screenPath(workspace, `events/definitions/${definition_id}`)
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, turnsClock: true })
+    await page.getByText('Events that conform to revision 1 are accepted until').waitFor()
+    await page.getByRole('button', { name: 'End now…' }).waitFor()
+    await page.route('**/v1/**', () => {})
+    await page.clock.fastForward(2 * 3_600_000)
+    await page.getByRole('button', { name: 'End now…' }).waitFor({ state: 'hidden' })
+    expect(await page.getByText('are accepted until').count()).toBe(0)
+  })
+
   it('can be read by a viewer, who is offered no change', async () => {
     const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
     await send('signed_up', {})

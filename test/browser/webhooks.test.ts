@@ -332,6 +332,32 @@ describe('a webhook', () => {
     expect(await page.content()).not.toContain(rotated)
   })
 
+  it('gets a new secret that is not left before it is shown or copied', async () => {
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const page = await open('webhooks')
+    await page.getByRole('link', { name: '127.0.0.1:9' }).click()
+    await heading(page, '127.0.0.1:9').waitFor()
+    expect(page.url()).toContain(webhook.webhook_id)
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/rotate', async (route) => {
+      await answered.promise
+      await route.continue()
+    })
+    await choose(page, 'Rotate secret…')
+    const asked = page.getByRole('dialog', { name: 'Rotate the secret?' })
+    await asked.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.keyboard.press('Escape')
+    await asked.waitFor({ state: 'hidden' })
+    for (const title of ['Leave before the secret is shown?', 'Leave without copying the secret?']) {
+      await page.evaluate(() => history.back())
+      const question = page.getByRole('dialog', { name: title })
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      await question.waitFor({ state: 'hidden' })
+      answered.resolve()
+      expect(await shownSecret(page.getByRole('dialog', { name: /^Your new secret/ }))).toMatch(/^whsec_/)
+    }
+  })
+
   it('is told again what happened since a time', async () => {
     const id = await sendEvent('earlier')
     const receiver = await startReceiver()
