@@ -88,7 +88,7 @@ describe('a file', () => {
   it('with tables of another program is refused and left unchanged', async () => {
     const path = join(temporaryFolder(), 'other.db')
     new Database(path).exec('CREATE TABLE events (a); PRAGMA user_version = 3').close()
-    await expect(openStoreForTest({ path })).rejects.toThrow('table events already exists')
+    await expect(openStoreForTest({ path })).rejects.toThrow('is the SQLite database of another program')
     const tables = connect(path).prepare('SELECT name FROM sqlite_schema').pluck().all()
     expect(tables).toEqual(['events'])
   })
