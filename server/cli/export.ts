@@ -287,7 +287,7 @@ async function nextPart(client: Client, list: Exported, query: Query, { file, li
       return { end, response }
     } catch (error) {
       file.forget()
-      if (signal.aborted) throw error
+      if (signal.aborted || error instanceof CommandFailure) throw error
       if (attempt === BROKEN) throw new CommandFailure(`the connection broke: ${causeOf(error)}. ${AGAIN}`)
       limit = Math.max(Math.ceil(limit / 4), 1)
       await sleep(LOOK_MS * 2 ** attempt, undefined, { signal })

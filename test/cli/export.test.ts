@@ -18,7 +18,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { type Cairn, temporaryFolder } from '../fixtures/cairn.ts'
-import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
@@ -201,6 +201,22 @@ describe('cairn export', () => {
     })
     expect(await own.exportFrom(breaking.url, 'erasures', 'e.ndjson')).toMatchObject({ code: 0 })
     expect(own.lines('e.ndjson')).toMatchObject([{ customer_id }, { end: 1 }])
+  })
+
+  it('says that its own disk is full, and resumes once it is not', async ({ cairn }) => {
+    const { workspace, folder, export: run } = await newExport(cairn, 1000)
+    const file = join(folder, 'all.ndjson')
+    // A file cannot grow beyond 50 KiB, as on a full disk.
+    const script = 'ulimit -f 50; exec "$@"'
+    const command = [cairnFile, 'export', 'events', file, '--base-url', `${cairn.url}/v1`, '--json']
+    const full = await startCommand('bash', ['-c', script, 'bash', process.execPath, ...command], {
+      environment: { CAIRN_SERVICE_KEY: workspace.secret_key },
+    }).ended
+    expect(full.code).toBe(1)
+    expect(full.stderr.replace(PROGRESS, '')).toBe(
+      `cairn: cannot write ${file}.part: EFBIG: file too large, write. Make room, and run the same command again to resume.\n`,
+    )
+    expect(await run('events', 'all.ndjson')).toMatchObject({ code: 0 })
   })
 
   it('waits for an export whose first line takes longer than --give-up-after', async ({ cairn }) => {

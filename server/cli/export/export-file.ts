@@ -80,11 +80,17 @@ export class ExportFile {
     return this.#reached
   }
 
-  /** Adds lines; only `keep` makes them part of the file. @param bytes complete lines */
+  /**
+   * Adds lines; only `keep` makes them part of the file.
+   * @param bytes complete lines
+   * @throws {CommandFailure} if they cannot be written
+   */
   add(bytes: Uint8Array): void {
     for (let written = 0; written < bytes.length; ) {
       const at = this.#reached.bytes + this.#added_bytes
-      const wrote = writeSync(this.#descriptor, bytes, written, bytes.length - written, at)
+      const wrote = this.#written(() => {
+        return writeSync(this.#descriptor, bytes, written, bytes.length - written, at)
+      })
       written += wrote
       this.#added_bytes += wrote
     }
@@ -111,12 +117,29 @@ export class ExportFile {
     this.#added_bytes = 0
   }
 
-  /** Flushes what was kept to disk and saves the position; does nothing once the file is complete. */
+  /**
+   * Flushes what was kept to disk and saves the position; does nothing once the file is complete.
+   * @throws {CommandFailure} if they cannot be written
+   */
   note(): void {
     if (this.#isWhole) return
-    fsyncSync(this.#descriptor)
-    writePrivateFile(this.#notePath, JSON.stringify({ what: this.#what, reached: this.#reached }))
+    this.#written(() => {
+      fsyncSync(this.#descriptor)
+      writePrivateFile(this.#notePath, JSON.stringify({ what: this.#what, reached: this.#reached }))
+    })
     this.#noted_ms = performance.now()
+  }
+
+  /** An error of this disk must not be taken for one of the connection. */
+  #written<Result>(write: () => Result): Result {
+    try {
+      return write()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      throw new CommandFailure(
+        `cannot write ${this.#part}: ${reason}. Make room, and run the same command again to resume.`,
+      )
+    }
   }
 
   /** Adds the last line and gives the file its final name. */
