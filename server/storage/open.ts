@@ -23,8 +23,17 @@ export function isFile(url: string): boolean {
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { url, erasuresFile } = options
   // Now and not only at the first erasure, so that a problem is noticed.
-  if (erasuresFile !== undefined) makePrivate(erasuresFile)
+  if (erasuresFile !== undefined) makeErasuresFile(erasuresFile)
   return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
+}
+
+function makeErasuresFile(path: string) {
+  try {
+    makePrivate(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${reason}`, { cause: error })
+  }
 }
 
 /**

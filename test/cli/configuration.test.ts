@@ -245,6 +245,18 @@ describe('the configuration', () => {
   })
 })
 
+describe('a file of erasures that cannot be written', () => {
+  it('ends the server with exit code 1, its variable and the reason', async () => {
+    const CAIRN_ERASURES_FILE = temporaryFolder()
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const message = /^cairn: Cannot write the file of CAIRN_ERASURES_FILE: EISDIR: .+\n$/
+    expect(await serve({ databaseUrl, environment: { CAIRN_ERASURES_FILE } }).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(message),
+    })
+  })
+})
+
 describe('an address that cannot be listened on', () => {
   it('ends the server with exit code 1 and the reason: a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
