@@ -85,7 +85,9 @@ describe('An identifier', () => {
 
   it('of a rejected request is copied in full', async () => {
     const page = await open('members', 360, ['409 DELETE /v1/members/{id}'])
-    await page.getByRole('button', { name: `Actions for ${owner.name}` }).click()
+    // Other tests have added members of the same name.
+    const own = page.getByRole('row', { name: '(you)' })
+    await own.getByRole('button', { name: `Actions for ${owner.name}` }).click()
     await page.getByRole('menuitem', { name: 'Leave workspace…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
     const alert = page.getByRole('alert', { name: problems.last_owner.title })

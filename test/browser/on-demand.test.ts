@@ -25,9 +25,21 @@ function openReport(onPart: (route: Route) => unknown, refusals: string[] = []):
     path: screenPath(workspace, `journeys/${workspace.journey_id}`),
     signedIn: owner.headers,
     refusals,
-    turnsClock: true,
-    prepare: (page) => page.route('**/assets/no-numbers-*.js', onPart),
+    async prepare(page) {
+      await page.route('**/assets/no-numbers-*.js', onPart)
+      await page.addInitScript(() => {
+        const setTimer = globalThis.setTimeout
+        globalThis.hasTimers = true
+        globalThis.setTimeout = ((...timer: Parameters<typeof setTimer>) =>
+          globalThis.hasTimers ? setTimer(...timer) : 0) as typeof setTimer
+      })
+    },
   })
+}
+
+declare global {
+  /** Whether the page can wait for a time. */
+  var hasTimers: boolean
 }
 
 describe('a part of a page whose code is loaded when it is shown', () => {
@@ -36,8 +48,9 @@ describe('a part of a page whose code is loaded when it is shown', () => {
     const page = await openReport(requested.resolve)
     const part = await requested.promise
     await page.getByRole('status').filter({ hasText: 'Loading' }).waitFor({ state: 'attached' })
-    // Nothing that waits for a time happens from now on.
-    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 50)
+    await page.evaluate(() => {
+      globalThis.hasTimers = false
+    })
     await part.continue()
     await heading(page, 'Onboarding').waitFor()
     await page.getByRole('heading', { name: 'This journey has no steps yet' }).waitFor()
