@@ -46,6 +46,8 @@ export type ServerOptions = {
   now?: () => number
   /** Time limits for slow senders. */
   patience?: typeof PATIENCE
+  /** Called when everything is ready, before the first request can arrive. */
+  beforeListening?: () => void
   /** The contract, if it is already loaded. */
   contract?: Contract
   /** Opens the store. */
@@ -63,6 +65,7 @@ export async function startServer({
   log,
   now = Date.now,
   patience = PATIENCE,
+  beforeListening,
   contract: loaded,
   open = openStorage,
   resolve,
@@ -146,6 +149,7 @@ export async function startServer({
   let siteUrl: string
   let setupLink: string | undefined
   try {
+    beforeListening?.()
     port = await server.listen(config)
     siteUrl = browserUrl(config, port)
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })

@@ -21,7 +21,9 @@ async function serve(config: Config, io: CommandIo) {
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   await lowerPoolPriority()
-  const server = await startServer({ config, log })
+  const stopped = Promise.withResolvers<NodeJS.Signals>()
+  // Not earlier: until then a signal ends the process at once, however long the start takes.
+  const server = await startServer({ config, log, beforeListening: () => nextSignal().then(stopped.resolve) })
   // Not to standard output: that is the log, which others keep and read. Before the log line, so that readers of that
   // line already have the link.
   if (server.setupLink !== undefined) {
@@ -37,7 +39,7 @@ async function serve(config: Config, io: CommandIo) {
   // For a person at a terminal; the log has the same as JSON.
   if (io.stderr.isTTY) io.stderr.write(`Cairn is running at ${server.siteUrl}. Press Ctrl+C to stop.\n\n`)
   logListening(log, server)
-  const end = Promise.race([nextSignal(), server.died])
+  const end = Promise.race([stopped.promise, server.died])
   await end.then(
     (signal) => log.info({ signal }, 'shutting down: accepting no new work, finishing requests in flight'),
     (error) => log.fatal({ err: error }, 'shutting down after a fatal error'),

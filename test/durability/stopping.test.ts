@@ -8,8 +8,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { newStore, temporaryFolder } from '../fixtures/cairn.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
-import { startCommand } from '../fixtures/command.ts'
+import { spawnCairn, startCommand } from '../fixtures/command.ts'
 import { engine } from '../fixtures/engine.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { openConnection } from '../fixtures/requests.ts'
 import { connectTo, holdWrites, storedEvents } from '../fixtures/store.ts'
@@ -37,6 +38,15 @@ async function refusesConnections({ url }: ChildServer) {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('stops a server in order from its first answer on', async () => {
+    const PORT = String(await freePort())
+    const server = spawnCairn(['serve'], { environment: { DATABASE_URL: await newStore(), PORT } })
+    const status = () => fetch(`http://127.0.0.1:${PORT}/healthz`).then(({ status }) => status, String)
+    await expect.poll(status, { interval: 5 }).toBe(200)
+    server.process.kill(signal)
+    expect(await server.ended).toMatchObject({ code: 0, signal: null })
+  })
+
   it('lets the server finish requests in flight, and exit with 0', async () => {
     const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     await client.createEvent({ body: { ...event, event_id: 'before' } })

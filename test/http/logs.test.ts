@@ -254,7 +254,7 @@ describe('the standard output of a server', () => {
 
   it.runIf(existsSync('/dev/full'))('may be on a full disk: the server serves, and stops', async () => {
     const { command, request } = await startServing('>/dev/full')
-    // Each request makes a line, which cannot be written.
+    // Each request makes a line, which cannot be written. From the first answer on, a signal stops the server in order.
     for (let times = 0; times < 3; times += 1) {
       await expect.poll(() => request('/readyz').catch(String)).toBe(200)
     }
