@@ -348,7 +348,7 @@ describe('a link to a view', () => {
     await other.getByText('The period is too long for a chart').waitFor()
   })
 
-  it('is not lost while it is being created, nor left before it is copied', async () => {
+  it('is not lost while it is being created', async () => {
     const { page, dialog } = await openViewLinks()
     const answered = Promise.withResolvers<void>()
     await page.route('**/links', async (route) => {
@@ -358,7 +358,7 @@ describe('a link to a view', () => {
     await dialog.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
-    for (const title of ['Leave before the link is shown?', 'Leave without copying the link?']) {
+    for (const title of ['Leave before the link is shown?']) {
       await page.evaluate(() => history.back())
       const question = page.getByRole('dialog', { name: title })
       await question.getByRole('button', { name: 'Cancel' }).click()
