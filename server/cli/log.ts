@@ -106,7 +106,7 @@ class GatheredLines implements DestinationStream {
   }
 
   #failed(error: Error) {
-    // Its reader has gone for good.
+    // Nobody will read it any more.
     if (codeOf(error) === 'EPIPE') this.#rest = Buffer.alloc(0)
     // Otherwise the next interval tries again.
     else if (codeOf(error) === 'EAGAIN') setTimeout(() => this.flush(), FULL_PIPE_MS).unref()

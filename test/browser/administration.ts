@@ -245,6 +245,16 @@ export function countDrawn(region: Locator, parts: Locator): () => Promise<numbe
   }
 }
 
+/**
+ * Goes back once the page guards what would be lost: a guard is set some turns of its event loop after what it guards is shown.
+ */
+export async function goBack(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve))
+    history.back()
+  })
+}
+
 /** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   for (let presses = 0; presses < 50; presses++) {

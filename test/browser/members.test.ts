@@ -15,7 +15,7 @@ import {
   signUp,
 } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { openAdministration } from './administration.ts'
+import { goBack, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
@@ -244,6 +244,27 @@ describe('An invitation', () => {
     await dialog.getByRole('alert').waitFor()
     await page.getByText('No pending invitations.').waitFor()
     await dialog.getByRole('alert').waitFor()
+  })
+
+  it('whose link was not copied is not left without a question', async () => {
+    const email = newEmail()
+    const page = await open(owner, 'journeys')
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite member' })
+    await field(dialog, 'Email').fill(email)
+    await field(dialog, 'Email').press('Enter')
+    const made = page.getByRole('dialog', { name: `Invitation for ${email}` })
+    const link = await field(made, 'Invitation link').inputValue()
+    await goBack(page)
+    const question = page.getByRole('dialog', { name: 'Leave without copying the link?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await field(made, 'Invitation link').inputValue()).toBe(link)
+    await made.getByRole('button', { name: 'Copy invitation link' }).click()
+    await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+    await goBack(page)
+    await heading(page, 'Journeys').waitFor()
   })
 
   it('of a member is refused with what to do instead', async () => {
@@ -516,13 +537,15 @@ describe('A member who forgot the password', () => {
     await asked.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => asked.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
-    await page.evaluate(() => history.back())
+    await goBack(page)
     const question = page.getByRole('dialog', { name: 'Leave before the link is shown?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
     answered.resolve()
     const made = page.getByRole('dialog', { name: `Password reset link for ${ada.email}` })
     expect(await field(made, 'Password reset link').inputValue()).toMatch(/#token=password_/)
+    await goBack(page)
+    await page.getByRole('dialog', { name: 'Leave without copying the link?' }).waitFor()
   })
 
   it('is told what to do if the link is not valid, or has expired in the meantime', async () => {

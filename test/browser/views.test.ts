@@ -10,6 +10,7 @@ import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   countDrawn,
+  goBack,
   hasFocus,
   inspectScreen,
   inspectState,
@@ -348,7 +349,7 @@ describe('a link to a view', () => {
     await other.getByText('The period is too long for a chart').waitFor()
   })
 
-  it('is not lost while it is being created', async () => {
+  it('is not lost while it is being created, nor left before it is copied', async () => {
     const { page, dialog } = await openViewLinks()
     const answered = Promise.withResolvers<void>()
     await page.route('**/links', async (route) => {
@@ -358,8 +359,8 @@ describe('a link to a view', () => {
     await dialog.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
-    for (const title of ['Leave before the link is shown?']) {
-      await page.evaluate(() => history.back())
+    for (const title of ['Leave before the link is shown?', 'Leave without copying the link?']) {
+      await goBack(page)
       const question = page.getByRole('dialog', { name: title })
       await question.getByRole('button', { name: 'Cancel' }).click()
       await question.waitFor({ state: 'hidden' })

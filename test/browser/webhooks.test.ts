@@ -8,7 +8,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { goBack, inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -332,7 +332,7 @@ describe('a webhook', () => {
     expect(await page.content()).not.toContain(rotated)
   })
 
-  it('gets a new secret that is not left before it is shown', async () => {
+  it('gets a new secret that is not left before it is shown or copied', async () => {
     const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const page = await open('webhooks')
     await page.getByRole('link', { name: '127.0.0.1:9' }).click()
@@ -348,8 +348,8 @@ describe('a webhook', () => {
     await asked.getByRole('button', { name: 'Rotate secret' }).click()
     await page.keyboard.press('Escape')
     await asked.waitFor({ state: 'hidden' })
-    for (const title of ['Leave before the secret is shown?']) {
-      await page.evaluate(() => history.back())
+    for (const title of ['Leave before the secret is shown?', 'Leave without copying the secret?']) {
+      await goBack(page)
       const question = page.getByRole('dialog', { name: title })
       await question.getByRole('button', { name: 'Cancel' }).click()
       await question.waitFor({ state: 'hidden' })
