@@ -1,11 +1,11 @@
 import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Instant } from '../parts/instants/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
+import { shownOnceKey, useIsCreating } from '../parts/shown-once-dialog.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OneTimeLink } from './one-time-link.tsx'
@@ -14,7 +14,7 @@ import { abilityOf, asRole, grantableRoles, roleName } from './role.ts'
 /** Creates an invitation, then shows its link, which cannot be shown again. */
 export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Schemas['CreatedInvitation']>()
-  const isPending = useIsMutating({ mutationKey: shownOnceKey }) > 0
+  const isPending = useIsCreating()
   const isHeld = isPending || created !== undefined
   return (
     <Modal
@@ -70,7 +70,7 @@ function InvitationForm({
       taken(cairn.createInvitation({ body: { email: email.trim(), role } })),
     onSuccess: (created) => {
       onCreated(created)
-      return queryClient.invalidateQueries({ queryKey: invitationsKey })
+      void queryClient.invalidateQueries({ queryKey: invitationsKey })
     },
     onError: (error) => form.setErrors(fieldErrors(error)),
   })

@@ -1,8 +1,8 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { LeaveGuard } from '../parts/forms/leave-guard.tsx'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
+import { UncopiedGuard } from '../parts/shown-once-dialog.tsx'
 
 /** A link that is shown only once, to be copied. Leaving the page without copying it asks for confirmation. */
 export function OneTimeLink({
@@ -47,13 +47,9 @@ export function OneTimeLink({
       <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
         Done
       </Button>
-      <LeaveGuard
-        active={!isCopied}
-        title="Leave without copying the link?"
-        confirmLabel="Leave without copying"
-      >
+      <UncopiedGuard active={!isCopied} noun="link">
         The link was not copied and cannot be shown again. Without it, you need to create another one.
-      </LeaveGuard>
+      </UncopiedGuard>
     </Stack>
   )
 }

@@ -105,13 +105,9 @@ export function ShownOnceDialog({
           {loss}
         </ConfirmDialog>
       )}
-      <LeaveGuard
-        active={wouldBeLost}
-        title={`Leave without copying the ${noun}?`}
-        confirmLabel="Leave without copying"
-      >
+      <UncopiedGuard active={wouldBeLost} noun={noun}>
         {loss}
-      </LeaveGuard>
+      </UncopiedGuard>
     </>
   )
 }
@@ -124,12 +120,42 @@ export const shownOnceKey = ['shown once']
  * nobody would see the result.
  */
 export function ShownOnceGuard({ noun, cure }: { noun: string; cure: string }) {
-  const isPending = useIsMutating({ mutationKey: shownOnceKey }) > 0
-  // A router has one guard: afterwards it is that of the dialog.
-  if (!isPending) return null
+  // A router has one guard: afterwards it is `UncopiedGuard`.
+  if (!useIsCreating()) return null
   return (
     <LeaveGuard active title={`Leave before the ${noun} is shown?`} confirmLabel="Leave">
       {`The new ${noun} is being created and will be shown here. ${cure}`}
     </LeaveGuard>
   )
+}
+
+/**
+ * While active, asks before the page is left without copying what is shown once.
+ * @param props.children what would be lost
+ */
+export function UncopiedGuard({
+  active,
+  noun,
+  children,
+}: {
+  active: boolean
+  noun: string
+  children: string
+}) {
+  // A mutation may still be pending when its result is shown.
+  if (useIsCreating()) return null
+  return (
+    <LeaveGuard
+      active={active}
+      title={`Leave without copying the ${noun}?`}
+      confirmLabel="Leave without copying"
+    >
+      {children}
+    </LeaveGuard>
+  )
+}
+
+/** Whether something is being created that is shown once. */
+export function useIsCreating(): boolean {
+  return useIsMutating({ mutationKey: shownOnceKey }) > 0
 }
