@@ -112,7 +112,7 @@ export function ShownOnceDialog({
   )
 }
 
-/** The key of the mutations whose result a `ShownOnceDialog` shows. */
+/** The key of the mutations whose result is shown once, in a `ShownOnceDialog` or a `OneTimeLink`. */
 export const shownOnceKey = ['shown once']
 
 /**

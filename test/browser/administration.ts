@@ -255,6 +255,14 @@ export async function goBack(page: Page): Promise<void> {
   })
 }
 
+/** Goes back, is asked with this title whether to leave, and stays. */
+export async function goBackAndStay(page: Page, title: string): Promise<void> {
+  await goBack(page)
+  const question = page.getByRole('dialog', { name: title })
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await question.waitFor({ state: 'hidden' })
+}
+
 /** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   for (let presses = 0; presses < 50; presses++) {

@@ -15,7 +15,7 @@ import {
   signUp,
 } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { goBack, openAdministration } from './administration.ts'
+import { goBack, goBackAndStay, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
@@ -256,10 +256,7 @@ describe('An invitation', () => {
     await field(dialog, 'Email').press('Enter')
     const made = page.getByRole('dialog', { name: `Invitation for ${email}` })
     const link = await field(made, 'Invitation link').inputValue()
-    await goBack(page)
-    const question = page.getByRole('dialog', { name: 'Leave without copying the link?' })
-    await question.getByRole('button', { name: 'Cancel' }).click()
-    await question.waitFor({ state: 'hidden' })
+    await goBackAndStay(page, 'Leave without copying the link?')
     expect(await field(made, 'Invitation link').inputValue()).toBe(link)
     await made.getByRole('button', { name: 'Copy invitation link' }).click()
     await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
@@ -537,15 +534,11 @@ describe('A member who forgot the password', () => {
     await asked.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => asked.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
-    await goBack(page)
-    const question = page.getByRole('dialog', { name: 'Leave before the link is shown?' })
-    await question.getByRole('button', { name: 'Cancel' }).click()
-    await question.waitFor({ state: 'hidden' })
+    await goBackAndStay(page, 'Leave before the link is shown?')
     answered.resolve()
     const made = page.getByRole('dialog', { name: `Password reset link for ${ada.email}` })
     expect(await field(made, 'Password reset link').inputValue()).toMatch(/#token=password_/)
-    await goBack(page)
-    await page.getByRole('dialog', { name: 'Leave without copying the link?' }).waitFor()
+    await goBackAndStay(page, 'Leave without copying the link?')
   })
 
   it('is told what to do if the link is not valid, or has expired in the meantime', async () => {

@@ -10,7 +10,7 @@ import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   countDrawn,
-  goBack,
+  goBackAndStay,
   hasFocus,
   inspectScreen,
   inspectState,
@@ -360,10 +360,7 @@ describe('a link to a view', () => {
     await expect.poll(() => dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     for (const title of ['Leave before the link is shown?', 'Leave without copying the link?']) {
-      await goBack(page)
-      const question = page.getByRole('dialog', { name: title })
-      await question.getByRole('button', { name: 'Cancel' }).click()
-      await question.waitFor({ state: 'hidden' })
+      await goBackAndStay(page, title)
       answered.resolve()
       const link = dialog.getByRole('textbox', { name: 'Link to the view' })
       expect(await link.inputValue()).toMatch(/#token=viewlink_/)

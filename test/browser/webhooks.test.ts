@@ -8,7 +8,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { goBack, inspectState, openAdministration } from './administration.ts'
+import { goBackAndStay, inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -349,10 +349,7 @@ describe('a webhook', () => {
     await page.keyboard.press('Escape')
     await asked.waitFor({ state: 'hidden' })
     for (const title of ['Leave before the secret is shown?', 'Leave without copying the secret?']) {
-      await goBack(page)
-      const question = page.getByRole('dialog', { name: title })
-      await question.getByRole('button', { name: 'Cancel' }).click()
-      await question.waitFor({ state: 'hidden' })
+      await goBackAndStay(page, title)
       answered.resolve()
       expect(await shownSecret(page.getByRole('dialog', { name: /^Your new secret/ }))).toMatch(/^whsec_/)
     }
