@@ -1,7 +1,7 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { expect, it, onTestFinished } from 'vitest'
-import { readOldest } from '../../server/storage/postgres/reader/event-reader.ts'
+import { readOldest } from '../../server/storage/postgres/reader/forward-reader.ts'
 import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { exported } from '../fixtures/exported.ts'

@@ -2,15 +2,9 @@ import type { EventStore } from '../events/event-store.ts'
 import { pause } from '../exports/export-walk.ts'
 import { readWalkEnd } from './arrivals/arrival-order.ts'
 import { uuidOf } from './connection/uuids.ts'
-import {
-  countEvents,
-  customerActivity,
-  oldestReceived,
-  readNewest,
-  readOldest,
-  readSlice,
-  readTimeline,
-} from './reader/event-reader.ts'
+import { countEvents, customerActivity, oldestReceived } from './reader/event-counts.ts'
+import { readNewest, readTimeline } from './reader/event-reader.ts'
+import { readOldest, readSlice } from './reader/forward-reader.ts'
 import type { ListReader } from './reader/list-reader.ts'
 import type { WriteScheduler } from './writer/write-scheduler.ts'
 
