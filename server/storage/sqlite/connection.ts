@@ -105,6 +105,20 @@ export function assertServedPath(path: string): void {
   if (otherPaths(target) !== undefined) takeServerLock(target)?.close()
 }
 
+/** Whether a server is running on a file, and does not stop within the busy timeout. */
+export function isServed(path: string): boolean {
+  const lock = `${targetOf(path)}.lock`
+  if (!existsSync(lock)) return false
+  try {
+    // Reads the schema, for which SQLite waits. Takes no lock, so that other commands are not taken for a server.
+    openReadable(lock).close()
+    return false
+  } catch (error) {
+    if (error instanceof CannotOpen && isBusy(error.cause)) return true
+    throw error
+  }
+}
+
 /**
  * Takes the lock beside a file, which need not exist, and holds it likewise.
  * @returns undefined if another process holds it

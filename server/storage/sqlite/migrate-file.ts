@@ -1,5 +1,5 @@
 import type { BegunMigration } from '../migrate.ts'
-import { type Connection, openReadable, openWritable } from './connection.ts'
+import { type Connection, isServed, openReadable, openWritable } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
 /**
@@ -28,6 +28,26 @@ export async function migrateFile(path: string, onBegin?: (begun: BegunMigration
 
 export function hasTable(connection: Connection, name: string): boolean {
   return connection.prepare<[string]>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined
+}
+
+/**
+ * Refuses to migrate a store under a server of an earlier version, which would fail on the new schema.
+ * @throws {Error} with a message for the operator
+ */
+export function assertMigratable(path: string): void {
+  // Again at the end: the server may have been migrating the store meanwhile.
+  if (!isOutdated(path) || !isServed(path) || !isOutdated(path)) return
+  throw new Error(
+    `A Cairn server of an earlier version is running on ${path}. Stop it before you use a newer command.`,
+  )
+}
+
+/** Whether the file has a store that lacks migrations; false also if that is unknown. */
+function isOutdated(path: string): boolean {
+  return holds(path, (connection) => {
+    const applied = connection.prepare('SELECT name FROM kysely_migration').pluck().all()
+    return Object.keys(migrations).some((name) => !applied.includes(name))
+  })
 }
 
 /** Whether the file has all migrations and no others; false also if that is unknown. */

@@ -5,12 +5,13 @@ import type { Database } from '../database.ts'
 import type { OpenDatabaseOptions } from '../storage.ts'
 import { assertServedPath, openWritable } from './connection.ts'
 import { LocalDialect } from './local-dialect.ts'
-import { migrateFile } from './migrate-file.ts'
+import { assertMigratable, migrateFile } from './migrate-file.ts'
 
 /**
  * Opens the store of a command. A transaction takes the write lock at its start.
  * @returns undefined if there is no file and none is to be created
  * @throws {CannotOpen}
+ * @throws {Error} if a server of an earlier version is running on it
  */
 export async function openSqliteDatabase(
   path: string,
@@ -18,6 +19,7 @@ export async function openSqliteDatabase(
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
   if (!create && !existsSync(path)) return undefined
   assertServedPath(path)
+  assertMigratable(path)
   await migrateFile(path, onMigration)
   const database = openWritable(path, { create: false })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })

@@ -1,10 +1,15 @@
 // engines: sqlite (what only SQLite has)
 
 import { execFileSync } from 'node:child_process'
-import { linkSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { Kysely } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
+import { migrate } from '../../../server/storage/migrate.ts'
+import { openWritable, takeServerLock } from '../../../server/storage/sqlite/connection.ts'
+import { LocalDialect } from '../../../server/storage/sqlite/local-dialect.ts'
+import { migrations } from '../../../server/storage/sqlite/migrations/index.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
 import { serve, startChildServer } from '../../fixtures/child-server.ts'
 import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
@@ -89,6 +94,31 @@ describe('a second server on one file', () => {
     expect(readdirSync(folder)).toContain('cairn.db')
     await first.close()
     await openStoreForTest({ path: join(folder, 'cairn.db') })
+  })
+})
+
+/** Creates a store that lacks the newest migration. */
+async function newOutdatedStore() {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const db = new Kysely({ dialect: new LocalDialect({ database: openWritable(path, { create: true }) }) })
+  await migrate(db, Object.fromEntries(Object.entries(migrations).slice(0, -1)))
+  await db.destroy()
+  return path
+}
+
+describe('a store on which a server of an earlier version is running', () => {
+  it('is not migrated by a command until that server has stopped', async () => {
+    const path = await newOutdatedStore()
+    const bytes = readFileSync(path)
+    const server = takeServerLock(path)
+    expect(await run(path, 'key', 'list')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^cairn: A Cairn server of an earlier version is running on .+\n$/),
+    })
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+    server?.close()
+    expect(await run(path, 'migrate')).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
