@@ -257,7 +257,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       url.pathname === '/' &&
       !url.search &&
       !url.hash &&
-      !url.username
+      !url.username &&
+      !url.password
     ) {
       return url
     }

@@ -126,6 +126,8 @@ describe('the configuration', () => {
     ['CAIRN_METRICS_TOKEN', 'é'.repeat(32), TOKEN],
     ['CAIRN_PUBLIC_URL', 'cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/admin', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'https://ada@cairn.example.com', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'https://:secret@cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'ftp://cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/?x', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', ' https://cairn.example.com', `CAIRN_PUBLIC_URL ${BLANK}`],
