@@ -75,7 +75,17 @@ async function listening(server: Listener, where: Listening): Promise<void> {
   })
 }
 
+const NOT_FOUND = 'the name has no address; set HOST to an address of this machine, or to 0.0.0.0 for all'
+
+/** By the code of the error. */
+const REASONS: Record<string, string> = {
+  EADDRINUSE: 'the port is in use; set PORT to another',
+  EACCES: 'the port is reserved for privileged users; set PORT to 1024 or higher',
+  EADDRNOTAVAIL: 'this machine does not have the address; set HOST to one that it has, or to 0.0.0.0 for all',
+  ENOTFOUND: NOT_FOUND,
+  EAI_AGAIN: NOT_FOUND,
+}
+
 function cannotListen({ host, port }: Where, error: NodeJS.ErrnoException): Error {
-  const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
-  return new Error(`Cannot listen on ${host}:${port}: ${reason}`)
+  return new Error(`Cannot listen on ${host}:${port}: ${REASONS[error.code ?? ''] ?? error.message}`)
 }
