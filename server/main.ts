@@ -15,6 +15,7 @@ import { ServedMetrics } from './metrics/served-metrics.ts'
 import { ViewsAhead } from './operations/views-ahead.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { isFile, openStorage } from './storage/open.ts'
+import { makeErasuresFile } from './storage/removals/erasure-journal.ts'
 import type { Disk } from './storage/storage.ts'
 import { version } from './version.ts'
 import type { Resolve } from './webhooks/name-lookups.ts'
@@ -77,6 +78,8 @@ export async function startServer({
   const contract = loaded ?? (await loadContract(contractFile))
   let server: HttpServer | undefined
   let work: WebhookWork | undefined
+  // Now and not only at the first erasure, so that a problem is noticed.
+  if (config.erasuresFile !== undefined) makeErasuresFile(config.erasuresFile)
   const storage = await open({
     url: config.databaseUrl,
     now,

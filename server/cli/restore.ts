@@ -16,7 +16,7 @@ import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
-import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
+import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { isDamage, openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
@@ -159,6 +159,7 @@ async function noteErasures(
 /**
  * Keeps the store and the files beside it in a new folder. Until the restored file takes its place the store stays complete,
  * in case this process is killed. The lock file stays, because it is held.
+  if (erasuresFile !== undefined) makeErasuresFile(erasuresFile)
  * @returns the folder; null if there was nothing to keep
  */
 function keepReplaced(path: string, at_ms: number): string | null {

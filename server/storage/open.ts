@@ -1,7 +1,6 @@
 import type { Database } from './database.ts'
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
-import { makePrivate } from './private-file.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
 import { sqlitePath } from './sqlite/store-files.ts'
@@ -21,19 +20,8 @@ export function isFile(url: string): boolean {
  * @throws {Error} with a message for the operator if the store cannot be opened
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url, erasuresFile } = options
-  // Now and not only at the first erasure, so that a problem is noticed.
-  if (erasuresFile !== undefined) makeErasuresFile(erasuresFile)
+  const { url } = options
   return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
-}
-
-function makeErasuresFile(path: string) {
-  try {
-    makePrivate(path)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${reason}`, { cause: error })
-  }
 }
 
 /**

@@ -247,11 +247,18 @@ describe('the configuration', () => {
   })
 })
 
-describe('a file of erasures that cannot be written', () => {
-  it('ends the server with exit code 1, its variable and the reason', async () => {
-    const CAIRN_ERASURES_FILE = temporaryFolder()
+describe('a file of erasures that would keep nothing', () => {
+  it.each([
+    ['a folder', temporaryFolder, /^cairn: CAIRN_ERASURES_FILE must be a file, but .+\n$/],
+    ['a device', () => '/dev/null', /^cairn: CAIRN_ERASURES_FILE must be a file, but .+\n$/],
+    [
+      'in a folder that does not exist',
+      () => join(temporaryFolder(), 'disk', 'erased'),
+      /^cairn: the folder .+ of CAIRN_ERASURES_FILE does not exist\. Create it or mount its disk, .+\n$/,
+    ],
+  ])('ends the server with exit code 1 and its variable: %s', async (_what, place, message) => {
+    const CAIRN_ERASURES_FILE = place()
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
-    const message = /^cairn: Cannot write the file of CAIRN_ERASURES_FILE: EISDIR: .+\n$/
     expect(await serve({ databaseUrl, environment: { CAIRN_ERASURES_FILE } }).ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(message),

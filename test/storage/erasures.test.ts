@@ -27,7 +27,7 @@ import { copyOf } from './older-store.ts'
 it.skipIf(isDistributed)(
   'repeats erasures after an older store is restored, even of customers who are not in it yet',
   async () => {
-    const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')
+    const erasuresFile = join(temporaryFolder(), 'erased')
     const first = await openStore({ erasuresFile })
     const subject = await newSubject(first)
     const { workspace_id, customer_id } = subject

@@ -1,12 +1,34 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
-import { FILE_MODE, makePrivate, syncFile } from '../private-file.ts'
+import { FILE_MODE, syncFile } from '../private-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure } from './erasures.ts'
 import type { NotedErasure, RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
+
+/**
+ * Creates the file of `CAIRN_ERASURES_FILE` if it does not exist.
+ * @throws {Error} with a message for the operator if its folder is missing, as that of a disk which is not mounted is; if it is
+ *   something that keeps nothing, such as /dev/null; or if it cannot be written
+ */
+export function makeErasuresFile(path: string) {
+  const folder = dirname(resolve(path))
+  if (!existsSync(folder)) {
+    const advice = 'Create it or mount its disk, or correct CAIRN_ERASURES_FILE'
+    throw new Error(`the folder ${folder} of CAIRN_ERASURES_FILE does not exist. ${advice}`)
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new Error(`CAIRN_ERASURES_FILE must be a file, but ${path} is something else`)
+  }
+  try {
+    closeSync(openSync(path, 'a', FILE_MODE))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${reason}`, { cause: error })
+  }
+}
 
 type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
 
@@ -34,7 +56,7 @@ export class ErasureJournal {
   #isFolderSynced = false
 
   /**
-   * @param path of the file, which is created with the first erasure
+   * @param path of the file, which is created with the first erasure; its folder must exist
    * @throws {Error} from the file system
    */
   constructor(path: string) {
@@ -100,7 +122,6 @@ export class ErasureJournal {
     this.#waiting = new Map()
     this.#next = undefined
     if (missing.length === 0) return
-    makePrivate(this.#path)
     const lines = missing.map(([, { workspace_id, customer_id, own_digest, erased_ms }]) =>
       JSON.stringify({ workspace_id, customer_id, own_digest, erased_ms }),
     )
