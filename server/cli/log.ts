@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs'
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 /** Lines are written together once they reach this length, or after this time. */
@@ -41,6 +41,7 @@ class GatheredLines implements DestinationStream {
   /** What could not be written yet of the bytes that are next. */
   #rest = Buffer.alloc(0)
   #isWriting = false
+  readonly #descriptor = openOutput()
 
   /** @param onDropped called with the number of lines that were dropped, once the log can be written again */
   constructor(onDropped: (dropped: number) => void) {
@@ -65,7 +66,7 @@ class GatheredLines implements DestinationStream {
     const bytes = this.#take()
     if (bytes.length === 0) return
     this.#isWriting = true
-    write(1, bytes, (error, written) => {
+    write(this.#descriptor, bytes, (error, written) => {
       this.#isWriting = false
       this.#rest = bytes.subarray(error ? 0 : written)
       if (error) this.#failed(error)
@@ -79,7 +80,7 @@ class GatheredLines implements DestinationStream {
     this.#rest = this.#take()
     while (this.#rest.length > 0) {
       try {
-        this.#rest = this.#rest.subarray(writeSync(1, this.#rest))
+        this.#rest = this.#rest.subarray(writeSync(this.#descriptor, this.#rest))
       } catch (error) {
         if (codeOf(error) !== 'EAGAIN' || performance.now() > deadline_ms) return
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS)
@@ -110,6 +111,23 @@ class GatheredLines implements DestinationStream {
     if (codeOf(error) === 'EPIPE') this.#rest = Buffer.alloc(0)
     // Otherwise the next interval tries again.
     else if (codeOf(error) === 'EAGAIN') setTimeout(() => this.flush(), FULL_PIPE_MS).unref()
+  }
+}
+
+/**
+ * Opens standard output again, for writing without blocking. A write that blocks, in whichever thread, keeps the process from
+ * exiting. Node does not block on a pipe, but another process that shares it may change that; on a terminal it does block.
+ */
+function openOutput(): number {
+  try {
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
+    const output = fstatSync(1)
+    // What is written to a file would start at its beginning.
+    if (!output.isFIFO() && !output.isCharacterDevice()) return 1
+    return openSync('/proc/self/fd/1', O_WRONLY | O_NONBLOCK | O_NOCTTY)
+  } catch {
+    // Not on Linux, or a pipe of another user.
+    return 1
   }
 }
 

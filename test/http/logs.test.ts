@@ -1,11 +1,14 @@
 // engines: sqlite, postgres
 
-import { existsSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { connect } from 'node:net'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { newToken } from '../../server/domain/tokens.ts'
-import { type Cairn, newStore, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { type Cairn, newStore, startCairn, startCairnForTest, temporaryFolder } from '../fixtures/cairn.ts'
 import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { cairnFile, startCommand } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
@@ -284,6 +287,40 @@ describe('the standard output of a server', () => {
       code: 0,
       stdout: expect.stringContaining('shutdown complete'),
     })
+  })
+
+  it('may be a full pipe that nobody reads, and that blocks: the server stops', async () => {
+    const pipe = join(temporaryFolder(), 'log')
+    execFileSync('mkfifo', [pipe])
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writer = openSync(pipe, constants.O_WRONLY)
+    // Node restores the flags of a pipe at its end to what they were at its start: a pipe that blocks.
+    const until = "process.on('disconnect', () => process.exit()); process.send('started')"
+    const other = spawn(process.execPath, ['-e', until], { stdio: ['ignore', writer, 'inherit', 'ipc'] })
+    await once(other, 'message')
+    const port = await freePort()
+    const server = spawn(process.execPath, [cairnFile, 'serve'], {
+      stdio: ['ignore', writer, 'ignore'],
+      env: { DATABASE_URL: await newStore(), PORT: String(port), LOG_LEVEL: 'info' },
+    })
+    onTestFinished(() => {
+      for (const child of [other, server]) child.kill('SIGKILL')
+      for (const descriptor of [reader, writer]) closeSync(descriptor)
+    })
+    const request = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    await expect.poll(() => request('/readyz').catch(String), withPatience).toBe(200)
+    other.disconnect()
+    await once(other, 'exit')
+    // More than a pipe holds.
+    for (let times = 0; times < 600; times += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => request('/v1/unknown')))
+    }
+    server.kill('SIGTERM')
+    expect(await once(server, 'exit')).toEqual([0, null])
   })
 
   it('has only the listening address at LOG_LEVEL=silent', async () => {
