@@ -69,6 +69,18 @@ describe('the rules for Prometheus', () => {
   })
 })
 
+describe('the guide', () => {
+  it('explains each metric of the server, and no others', () => {
+    const [, table = ''] = readFileSync('deploy/monitoring.md', 'utf8').split(/\| metric \||\n## What/)
+    const explained = [...table.matchAll(/^\| (`cairn_.+?) \| [A-Z0-9]/gm)].flatMap(([, metrics = '']) =>
+      [...metrics.matchAll(/`(.+?)`/g)].map(([, name = '']) => name),
+    )
+    const own = [...names].filter((name) => name.startsWith('cairn_'))
+    const families = own.map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+    expect(explained.toSorted()).toEqual([...new Set(families)].toSorted())
+  })
+})
+
 describe('the dashboard for Grafana', () => {
   it('uses only metrics that exist', () => {
     expect(expressions.length).toBeGreaterThan(20)
