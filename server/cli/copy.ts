@@ -8,7 +8,7 @@ import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
 import type { CommandIo, Output } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { assertFolder, assertStore } from './store.ts'
+import { assertFolder, inStore } from './store.ts'
 import { columns } from './table.ts'
 
 type CopyOptions = { from: string; to: string; json?: boolean }
@@ -55,8 +55,9 @@ async function copy(io: CommandIo, { erasuresFile }: Config, { from, to, json = 
   assertUrl('--from', from)
   assertUrl('--to', to)
   if (from === to) throw new CommandFailure('--from and --to are the same store', ExitCode.usage)
-  if (isFile(from)) assertStore(sqlitePath(from))
   assertFolder(to)
+  // Before it is opened for the copy, which creates a store where there is none.
+  await inStore(from, async () => {})
   const opened: TransferableStore[] = []
   try {
     const source = await openTransferableStore(from)

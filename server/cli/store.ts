@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isFile, openDatabase } from '../storage/open.ts'
-import { sqlitePath } from '../storage/sqlite/store-files.ts'
+import { isStore, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { quoted } from './table.ts'
 
@@ -19,7 +19,7 @@ export async function inStore<Result>(
   { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
   const opened = await openDatabase(databaseUrl, { create })
-  if (!opened) throw noStore(isFile(databaseUrl) ? `at ${sqlitePath(databaseUrl)}` : 'in that database')
+  if (!opened) throw isFile(databaseUrl) ? noFile(sqlitePath(databaseUrl)) : noStore('in that database')
   const { db, close } = opened
   try {
     return await db.transaction().execute(work)
@@ -42,12 +42,16 @@ export function assertFolder(databaseUrl: string): void {
 
 /** @throws {CommandFailure} if there is no store at the path */
 export function assertStore(path: string): void {
-  if (!existsSync(path)) throw noStore(`at ${path}`)
+  if (!isStore(path)) throw noFile(path)
 }
 
 /** @throws {CommandFailure} if the store is not a file; its message is `advice` */
 export function assertFile(databaseUrl: string, advice: string): void {
   if (!isFile(databaseUrl)) throw new CommandFailure(advice, ExitCode.usage)
+}
+
+function noFile(path: string): CommandFailure {
+  return noStore(`at ${path}${existsSync(path) ? ', whose file is empty' : ''}`)
 }
 
 function noStore(where: string): CommandFailure {

@@ -1,9 +1,12 @@
 // engines: sqlite, postgres
 
+import { writeFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
+import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { newStore, startCairn, unmadeStore } from '../fixtures/cairn.ts'
 import { spawnCairn } from '../fixtures/command.ts'
 import { copy, expectNothingToldAgain, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
+import { engine } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
 describe('cairn copy', () => {
@@ -27,6 +30,17 @@ describe('cairn copy', () => {
     const there = await startCairn({ databaseUrl: other.cairn.databaseUrl })
     expect(await seen(there, other)).toEqual(before)
     await there.stop()
+  })
+
+  it('is refused if the source is not a store, and leaves it as it is', async () => {
+    const from = await unmadeStore()
+    if (engine === 'sqlite') writeFileSync(sqlitePath(from), '')
+    // Twice: the first does not make it one.
+    for (let times = 0; times < 2; times += 1) {
+      const refused = await copy(from, await unmadeStore())
+      expect(refused).toMatchObject({ code: 3, stdout: '' })
+      expect(refused.stderr).toContain('there is no store')
+    }
   })
 
   it('is refused while a server runs on the store', async () => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Database } from '../database.ts'
@@ -6,10 +5,11 @@ import type { OpenDatabaseOptions } from '../storage.ts'
 import { assertServedPath, openWritable } from './connection.ts'
 import { LocalDialect } from './local-dialect.ts'
 import { assertMigratable, migrateFile } from './migrate-file.ts'
+import { isStore } from './store-files.ts'
 
 /**
  * Opens the store of a command. A transaction takes the write lock at its start.
- * @returns undefined if there is no file and none is to be created
+ * @returns undefined if there is no store and none is to be created
  * @throws {CannotOpen}
  * @throws {Error} if a server of an earlier version is running on it
  */
@@ -17,7 +17,7 @@ export async function openSqliteDatabase(
   path: string,
   { create, onMigration }: OpenDatabaseOptions,
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
-  if (!create && !existsSync(path)) return undefined
+  if (!create && !isStore(path)) return undefined
   assertServedPath(path)
   assertMigratable(path)
   await migrateFile(path, onMigration)

@@ -7,6 +7,11 @@ export function sqlitePath(url: string): string {
   return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
 }
 
+/** Whether there is a store at a path. An empty file is none: it was never written, or its contents are lost. */
+export function isStore(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
 /** Suffixes of the files that SQLite keeps next to a store. */
 export const ENGINE_COMPANIONS = ['-wal', '-shm', '-journal']
 
