@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
@@ -54,10 +55,11 @@ async function backup(
   assertStore(path)
   assertFree(file, path, overwrite)
   const folder = dirname(resolve(file))
+  const copy = join(folder, `.cairn-copy-${randomUUID()}.partial`)
   try {
     // A path with another name has another write-ahead log; the copy would miss what is not checkpointed yet.
     assertServedPath(path)
-    const { events, newest_ms } = await withStoreCopy(path, folder, (copy, copied) => {
+    const { events, newest_ms } = await withStoreCopy(path, copy, (copied) => {
       put(copy, file, overwrite)
       syncFile(folder)
       return copied

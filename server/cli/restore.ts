@@ -26,6 +26,7 @@ import {
   ENGINE_COMPANIONS,
   ERASURES,
   isSameFile,
+  RESTORED,
   sqlitePath,
 } from '../storage/sqlite/store-files.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
@@ -89,7 +90,8 @@ async function replace(config: Config, file: string) {
   const secrets = openSecretBox(config)
   if (realpathSync(file) === path) throw new CommandFailure(`${file} is the store itself`, ExitCode.conflict)
   const at_ms = Date.now()
-  return await withStoreCopy(file, dirname(path), async (copy, { events, newest_ms }) => {
+  const copy = path + RESTORED
+  return await withStoreCopy(file, copy, async ({ events, newest_ms }) => {
     const replaced = await readReplaced(path, accessTo)
     await noteErasures(config, (await readReplaced(path, erasuresIn)) ?? [])
     const { ended, access, webhooks } = await inStore(`sqlite:${copy}`, async (db) => {

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statfsSy
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makePrivate } from '../private-file.ts'
-import { keepPrivate } from './store-files.ts'
+import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
 
@@ -78,7 +78,7 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
 
 /**
  * Takes the lock of the only server on this file, and holds it until the connection is closed or the process dies: the
- * operating system then releases it in any case.
+ * operating system then releases it in any case. What a killed restore, which held it too, has left is removed.
  * @returns undefined if another process holds it
  * @throws {CannotOpen} also if the file can be opened by another path, where this lock is not visible
  */
@@ -86,7 +86,9 @@ export function takeServerLock(path: string): Connection | undefined {
   const target = targetOf(path)
   const lock = takeLock(target)
   try {
-    if (lock) assertOnlyPath(target)
+    if (!lock) return undefined
+    assertOnlyPath(target)
+    removeCopy(target + RESTORED)
     return lock
   } catch (error) {
     lock?.close()

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { FILE_MODE, FOLDER_MODE } from '../private-file.ts'
 
@@ -31,6 +31,14 @@ export const ERASURES = '-erasures'
 
 /** Suffix of the file with the key that encrypts secrets in the store. No backup contains it. */
 export const ENCRYPTION_KEY = '-encryption-key'
+
+/** Suffix of a copy that will replace the store. Only the holder of the server's lock has one. */
+export const RESTORED = '.restored-partial'
+
+/** Removes a copy of a store, and what SQLite and Cairn keep next to it. */
+export function removeCopy(path: string): void {
+  for (const suffix of ['', ...COMPANIONS]) rmSync(path + suffix, { force: true })
+}
 
 /** Set on shared folders like /tmp. */
 const STICKY = 0o1000

@@ -96,6 +96,11 @@ function namesIn(path: string): string[] {
   }
 }
 
+/** What a restore that was killed has left beside a store. */
+function partialsBeside(path: string): string[] {
+  return readdirSync(dirname(path)).filter((name) => name.includes('partial'))
+}
+
 /** Code that kills its process before the step-th change of a name or a file beside the store. */
 function killAtStep(step: number): string {
   return `
@@ -105,7 +110,8 @@ function killAtStep(step: number): string {
     for (const name of ['mkdirSync', 'copyFileSync', 'linkSync', 'renameSync', 'rmSync']) {
       const change = fs[name]
       fs[name] = (...args) => {
-        if (String(args[0]).includes('cairn.db') && ++steps === ${step}) process.kill(process.pid, 'SIGKILL')
+        const isChange = name !== 'rmSync' || fs.existsSync(args[0])
+        if (isChange && String(args[0]).includes('cairn.db') && ++steps === ${step}) process.kill(process.pid, 'SIGKILL')
         return change(...args)
       }
     }
@@ -283,11 +289,26 @@ describe('cairn restore', () => {
         .ended
       expect(again).toMatchObject({ code: 0, stderr: '' })
       expect(namesIn(path)).toEqual(before)
+      expect(partialsBeside(path)).toEqual([])
     }
     // It was killed before each change of a file, and what it left is the old store until all at once it is the new one.
     expect(left.length).toBeGreaterThan(4)
     expect(left.at(-1)).toBe(before.join())
     expect(left.lastIndexOf('in the log,in the log')).toBe(left.indexOf(before.join()) - 1)
+  })
+
+  it('leaves no copy behind once a server has started, wherever it was killed', async () => {
+    const { cairn, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const path = pathOf(cairn)
+    for (let step = 1; partialsBeside(path).length === 0; step += 1) {
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(killAtStep(step))}`
+      const environment = { DATABASE_URL: cairn.databaseUrl, NODE_OPTIONS }
+      expect(await spawnCairn(['restore', file], { environment }).ended).toMatchObject({ signal: 'SIGKILL' })
+    }
+    await startCairnForTest({ databaseUrl: cairn.databaseUrl })
+    expect(partialsBeside(path)).toEqual([])
   })
 
   it('restores where there is no store, and says that revocations are unknown', async () => {
