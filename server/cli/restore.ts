@@ -70,6 +70,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   assertFolder(config.databaseUrl)
   // No server starts on a file with two names, and no lock is taken on it.
   removeSecondName(sqlitePath(config.databaseUrl))
+  const isNew = !existsSync(sqlitePath(config.databaseUrl))
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
@@ -81,6 +82,9 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
       `restore failed, nothing was changed: ${error instanceof Error ? error.message : error}`,
     )
   } finally {
+    // Created for the lock; if nothing was restored, an empty store would look like one that has lost its data.
+    const path = realpathSync(sqlitePath(config.databaseUrl))
+    if (isNew && statSync(path).size === 0) rmSync(path)
     lock.close()
   }
 }

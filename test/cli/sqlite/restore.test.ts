@@ -311,6 +311,18 @@ describe('cairn restore', () => {
     expect(partialsBeside(path)).toEqual([])
   })
 
+  it('creates no store where it fails and there was none', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'cairn.db')
+    const file = join(folder, 'backup.db')
+    writeFileSync(file, 'not a backup')
+    expect(await command({ databaseUrl: `sqlite:${path}` }, 'restore', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing was changed'),
+    })
+    expect(existsSync(path)).toBe(false)
+  })
+
   it('restores where there is no store, and says that revocations are unknown', async () => {
     const { cairn, workspace, event, file, backUp } = await newBackup()
     await backUp()
