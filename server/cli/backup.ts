@@ -10,6 +10,7 @@ import { COMPANIONS, DERIVED, ERASURES, sqlitePath } from '../storage/sqlite/sto
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { assertWritable, isFolder } from './named-files.ts'
 import { count } from './options.ts'
 import { assertFile, assertStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
@@ -43,11 +44,10 @@ async function backup(
     config.databaseUrl,
     'back up a PostgreSQL database with pg_dump or pg_basebackup; see deploy/postgres.md',
   )
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
-  if (keep !== undefined && !isFolder) {
+  if (keep !== undefined && !isFolder(place)) {
     throw new CommandFailure(`--keep needs a folder, but ${place} is not one`, ExitCode.conflict)
   }
-  if (keep === undefined && isFolder) {
+  if (keep === undefined && isFolder(place)) {
     throw new CommandFailure(`${place} is a folder; name a file in it, or use --keep 7`, ExitCode.usage)
   }
   const file = keep === undefined ? place : join(place, nameOfBackup(Date.now()))
@@ -93,7 +93,7 @@ function messageOf(error: unknown): string {
 /** @throws {CommandFailure} if the copy must not or cannot be written there */
 function assertFree(file: string, path: string, overwrite: boolean) {
   const folder = dirname(resolve(file))
-  if (!existsSync(folder)) throw new CommandFailure(`the folder ${folder} does not exist`, ExitCode.conflict)
+  assertWritable(file)
   if (!overwrite && existsSync(file)) throw exists(file)
   const inUse = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => `${path}${suffix}`)]
   const target = existsSync(file)

@@ -11,6 +11,7 @@ import { whileLocked } from './export/file-lock.ts'
 import { causeOf, PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { assertWritable, isFolder } from './named-files.ts'
 import { baseUrl, duration_ms, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
@@ -140,6 +141,9 @@ async function exportWorkspace(run: Run, folder: string) {
       ExitCode.usage,
     )
   }
+  if (existsSync(folder) && !isFolder(folder)) {
+    throw new CommandFailure(`${folder} is not a folder`, ExitCode.conflict)
+  }
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await whileLocked(join(folder, WORKSPACE_FILES.journeys), () => writeWorkspace(run, folder))
 }
@@ -188,6 +192,7 @@ async function exportList(run: Run, list: List, path: string) {
       ExitCode.usage,
     )
   }
+  assertWritable(path)
   const since = options.since === undefined ? undefined : await endOf(options.since)
   if (since && (since.list !== list || JSON.stringify(since.filter) !== JSON.stringify(filter))) {
     throw new CommandFailure(

@@ -13,6 +13,7 @@ import { Importer } from './import/importer.ts'
 import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
 import { WorkspaceImport } from './import/workspace-import.ts'
+import { assertReadable } from './named-files.ts'
 import { baseUrl, duration_ms, name } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
@@ -183,13 +184,11 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
     )
 }
 
-/** @throws {CommandFailure} if the file does not exist */
+/** @throws {CommandFailure} if the file does not exist or is a folder */
 function open(file: string, { stdin }: CommandIo): { input: Readable; stats: Stats | undefined } {
   if (file === '-') return { input: stdin, stats: stdin.fd === undefined ? undefined : fstatSync(stdin.fd) }
-  if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
-  const stats = statSync(file)
-  if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
-  return { input: createReadStream(file), stats }
+  assertReadable(file)
+  return { input: createReadStream(file), stats: statSync(file) }
 }
 
 type Summary = Omit<Importer['counts'], 'read_bytes'> & { seconds: number; held_seconds: number }

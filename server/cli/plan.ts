@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { DefinedValue } from '../domain/event-definitions.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { assertWritable } from './named-files.ts'
 import { baseUrl } from './options.ts'
 import { changeText, isBreaking, type PlanChange, planChanges, verdictOn } from './plan/plan-changes.ts'
 import { type Plan, planText, readPlan } from './plan/plan-file.ts'
@@ -65,6 +66,7 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
     'pull',
     'write the definitions of the workspace to a file',
     async (client, file, { force, signal }) => {
+      assertWritable(file)
       if (existsSync(file) && !force) {
         const advice = 'Compare it with cairn plan diff, or replace it with --force.'
         throw new CommandFailure(`${file} already exists. ${advice}`, ExitCode.conflict)
@@ -75,7 +77,8 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
     },
   ).option('--force', 'replace an existing file')
   define('diff', 'print what push would change', async (client, file, { signal }) => {
-    const changes = planChanges((await planOf(client, signal)).plan, readPlan(file))
+    const plan = readPlan(file)
+    const changes = planChanges((await planOf(client, signal)).plan, plan)
     io.stdout.write(changes.map(changeText).join(''))
     const verdict = verdictOn(changes)
     if (verdict === 'none') return

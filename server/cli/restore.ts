@@ -41,6 +41,7 @@ import { allWebhooks } from '../storage/tables/webhooks.ts'
 import { openSecretBox, type SecretBox } from '../webhooks/secret-box.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { assertReadable } from './named-files.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
 import { columns, countText } from './table.ts'
@@ -65,8 +66,7 @@ export function defineRestore(command: Command, config: () => Config, io: Comman
 
 async function restore(config: Config, io: CommandIo, file: string, json = false) {
   assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
-  if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
-  if (statSync(file).isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
+  assertReadable(file)
   assertFolder(config.databaseUrl)
   // No server starts on a file with two names, and no lock is taken on it.
   removeSecondName(sqlitePath(config.databaseUrl))
@@ -159,13 +159,13 @@ async function noteErasures(
   erasures: readonly NotedErasure[],
 ): Promise<void> {
   if (erasures.length === 0) return
+  if (erasuresFile !== undefined) makeErasuresFile(erasuresFile)
   await new ErasureJournal(erasuresFile ?? sqlitePath(databaseUrl) + ERASURES).note(erasures)
 }
 
 /**
  * Keeps the store and the files beside it in a new folder. Until the restored file takes its place the store stays complete,
  * in case this process is killed. The lock file stays, because it is held.
-  if (erasuresFile !== undefined) makeErasuresFile(erasuresFile)
  * @returns the folder; null if there was nothing to keep
  */
 function keepReplaced(path: string, at_ms: number): string | null {

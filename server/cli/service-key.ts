@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { assertReadable } from './named-files.ts'
 
 /**
  * Returns the service key for a command that calls the API. It is not an argument, because every user of the machine
@@ -18,6 +19,7 @@ export function serviceKey({ env }: CommandIo, keyFile: string | undefined, user
 }
 
 function textOf(keyFile: string): string {
+  assertReadable(keyFile)
   try {
     return readFileSync(keyFile, 'utf8').trim()
   } catch (error) {

@@ -17,6 +17,7 @@ import { pipeline } from 'node:stream/promises'
 import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { readLines } from '../import/lines.ts'
+import { assertReadable } from '../named-files.ts'
 import { countText } from '../table.ts'
 
 /** The last line of a complete file. A file without it is incomplete. */
@@ -182,10 +183,10 @@ export class ExportFile {
 
 /**
  * Returns the last line of a file, after counting all lines.
- * @throws {CommandFailure} if the file is incomplete
+ * @throws {CommandFailure} if the file does not exist, is a folder or is incomplete
  */
 export async function endOf(path: string): Promise<End> {
-  if (!existsSync(path)) throw new CommandFailure(`the file ${path} does not exist`, ExitCode.conflict)
+  assertReadable(path)
   let lines = 0
   let tail = Buffer.alloc(0)
   // Split at the newline byte only: a text may contain other characters that some readers take for a line end.

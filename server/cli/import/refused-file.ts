@@ -40,6 +40,7 @@ export class RefusedFile {
         ExitCode.usage,
       )
     }
+    if (there?.isDirectory()) throw new CommandFailure(`${path} is a folder`, ExitCode.usage)
     if (!isNamed && lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
       throw new CommandFailure(
         `${path} is not a regular file; choose another with --refused`,

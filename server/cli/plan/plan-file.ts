@@ -3,6 +3,7 @@ import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { assertReadable } from '../named-files.ts'
 
 /** The definition of an event as a plan has it. */
 export type PlannedEvent = { description: string; mode: Mode; variables: DefinedValue }
@@ -44,6 +45,7 @@ export function readPlan(file: string): Plan {
 }
 
 function parsed(file: string): unknown {
+  assertReadable(file)
   try {
     return load(readFileSync(file, 'utf8'))
   } catch (error) {
