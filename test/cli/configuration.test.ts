@@ -1,13 +1,14 @@
 // engines: sqlite (reads settings; one server that serves a file is enough for the rest)
 
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfig, settings } from '../../server/config.ts'
+import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { serve, startChildServer } from '../fixtures/child-server.ts'
+import { serve, startChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { runCairn } from '../fixtures/command.ts'
 
 const PORT = 'PORT must be a whole number from 0 to 65535'
@@ -262,6 +263,32 @@ describe('a file of erasures that would keep nothing', () => {
     expect(await serve({ databaseUrl, environment: { CAIRN_ERASURES_FILE } }).ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('a server that cannot start', () => {
+  it('ends if its file of erasures cannot be read, and names it', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    mkdirSync(`${path}-erasures`)
+    expect(await serve({ databaseUrl: `sqlite:${path}` }).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^cairn: Cannot read the file of erasures .+cairn\.db-erasures: EISDIR.+\n$/,
+      ),
+    })
+  })
+
+  it('ends if an erasure cannot be recorded that its file of erasures lacks', async () => {
+    const { server, client, event, databaseUrl } = await startChildServerWithCustomer()
+    await client.eraseCustomer({ path: { customer_id: event.customer_id } })
+    await server.end('SIGTERM')
+    const journal = `${sqlitePath(databaseUrl)}-erasures`
+    rmSync(journal)
+    symlinkSync(join(temporaryFolder(), 'none', 'erased'), journal)
+    expect(await serve({ databaseUrl }).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^cairn: ENOENT.+cairn\.db-erasures'\n$/),
     })
   })
 })

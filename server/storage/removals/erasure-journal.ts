@@ -57,7 +57,7 @@ export class ErasureJournal {
 
   /**
    * @param path of the file, which is created with the first erasure; its folder must exist
-   * @throws {Error} from the file system
+   * @throws {Error} with a message for the operator if the file cannot be read
    */
   constructor(path: string) {
     this.#path = path
@@ -159,18 +159,28 @@ async function erasuresAfter(db: Database, last: CustomerName | undefined): Prom
   return await query.execute()
 }
 
-/** Skips incomplete lines. */
+/** Skips lines that are incomplete, or no erasures. */
 function linesOf(path: string): NotedErasure[] {
   if (!existsSync(path)) return []
-  return readFileSync(path, 'utf8')
+  return textOf(path)
     .split('\n')
     .flatMap((line): NotedErasure[] => {
       try {
-        return line === '' ? [] : [JSON.parse(line)]
+        const erasure: NotedErasure | null = JSON.parse(line)
+        return erasure?.customer_id ? [erasure] : []
       } catch {
         return []
       }
     })
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`Cannot read the file of erasures ${path}: ${reason}`, { cause: error })
+  }
 }
 
 function nameOf({ workspace_id, customer_id }: CustomerName): string {

@@ -38,6 +38,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onRemovalFailure = () => {},
     erasuresFile,
   } = options
+  // Before any thread is started, which would keep a process from ending that cannot read it.
+  const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
   const ring = new MemtableRing()
   let groups = 0
   const counted: typeof onGroup = (group) => {
@@ -67,8 +69,16 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const db = database((statement) => reader.lookUp(statement))
   // Stays open until the last refusals are written.
   const refusalsDb = database((statement) => reader.lookUpWhileClosing(statement))
-  const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
-  await journal.reconcile(db, { removeCustomer }, now())
+  const close = async (removing?: RemovalWork) => {
+    reader.refuseNew()
+    // Refusals are checked against erasures before they are written.
+    const refusalsEnd = refusals.close().finally(() => reader.close())
+    await scheduler.close(Promise.all([removing?.close(), standings.close(), refusalsEnd]))
+  }
+  await journal.reconcile(db, { removeCustomer }, now()).catch(async (error) => {
+    await close()
+    throw error
+  })
   const removing = new RemovalWork({
     db,
     now,
@@ -122,12 +132,6 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       listReads: sumOfReads(reader.statistics(), standings.statistics()),
       refusals: refusals.statistics(),
     }),
-    async close() {
-      reader.refuseNew()
-      // Refusals are checked against erasures before they are written.
-      const refusalsEnd = refusals.close().finally(() => reader.close())
-      const closing = [removing.close(), standings.close(), refusalsEnd]
-      await scheduler.close(Promise.all(closing))
-    },
+    close: () => close(removing),
   }
 }
