@@ -153,6 +153,7 @@ function otherPaths(target: string): string | undefined {
   // on the file itself would be released whenever SQLite closes one of its descriptors.
   const stats = statSync(target)
   if (stats.isDirectory()) return 'it is a folder. Name a file in it.'
+  if (!stats.isFile()) return 'it is not a regular file. Choose another path.'
   const names = stats.nlink
   if (names > 1) {
     const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`

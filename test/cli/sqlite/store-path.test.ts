@@ -1,11 +1,12 @@
 // engines: sqlite (what only SQLite has)
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { newStore, temporaryFolder } from '../../fixtures/cairn.ts'
-import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../../fixtures/command.ts'
 
 it('a SQLite database of another program is refused and left as it is', async () => {
   const path = join(temporaryFolder(), 'other.db')
@@ -38,6 +39,16 @@ it('a folder in place of the store or of a backup is called a folder', async () 
   expect(served).toMatchObject({ code: 1, stderr: message })
   const restored = await runCairn(['restore', folder], { environment: { DATABASE_URL: await newStore() } })
   expect(restored).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
+})
+
+it('something that is not a regular file is refused in place of the store, and never waited for', async () => {
+  const pipe = join(temporaryFolder(), 'cairn.db')
+  execFileSync('mkfifo', [pipe])
+  const stderr = `cairn: Cannot open ${pipe}: it is not a regular file. Choose another path.\n`
+  for (const command of ['serve', 'migrate']) {
+    const { ended } = spawnCairn([command], { environment: { DATABASE_URL: `sqlite:${pipe}` } })
+    expect(await ended).toMatchObject({ code: 1, stderr })
+  }
 })
 
 it('a store that cannot be created because its disk is full says so', async () => {
