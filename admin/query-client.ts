@@ -1,5 +1,4 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { hasUnsaved } from './parts/forms/unsaved.ts'
 import { codeOf, ProblemError } from './problem.ts'
 import { sessionQuery, setSessionEnded } from './session/session.ts'
 
@@ -16,7 +15,7 @@ export const queryClient: QueryClient = new QueryClient({
     onError: (error, query) => {
       // Not signed in to begin with: the frame redirects to the sign-in page.
       if (query.queryKey[0] === sessionName && query.state.data === undefined) return
-      noteRefusal(error, hasUnsaved())
+      noteRefusal(error)
     },
     onSuccess: (_, query) => {
       if (query.queryKey[0] !== sessionName) return
@@ -26,9 +25,8 @@ export const queryClient: QueryClient = new QueryClient({
     },
   }),
   mutationCache: new MutationCache({
-    onError: (error, _variables, _result, { options }) => {
-      // Until it has failed, a change whose result is shown once keeps the page from being left (ShownOnceGuard).
-      noteRefusal(error, options.mutationKey === undefined && hasUnsaved())
+    onError: (error) => {
+      noteRefusal(error)
       if (!showsOutdated(error)) return
       void queryClient.refetchQueries({
         type: 'active',
@@ -39,18 +37,12 @@ export const queryClient: QueryClient = new QueryClient({
   }),
 })
 
-/**
- * Updates the state of the session from an error of any request.
- * @param keepsForm whether a form with unsaved changes is shown
- */
-function noteRefusal(error: unknown, keepsForm: boolean) {
+/** Updates the state of the session from an error of any request. */
+function noteRefusal(error: unknown) {
   const code = codeOf(error)
   if (code === 'unauthorized') setSessionEnded(true)
-  // The person was removed from the workspace, or has another role: the new session says so, and the screens follow it. A form
-  // with unsaved changes stays for now: a lesser role would take it away with what was typed.
-  if (code === 'not_a_member' || (code === 'role_not_allowed' && !keepsForm)) {
-    void queryClient.invalidateQueries(sessionQuery)
-  }
+  // The person was removed from the workspace, or has another role: the new session says so, and the screens follow it.
+  if (code === 'not_a_member' || code === 'role_not_allowed') void queryClient.invalidateQueries(sessionQuery)
 }
 
 /**

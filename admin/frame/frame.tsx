@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { hasUnsaved } from '../parts/forms/unsaved.ts'
 import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
 import { onDemand } from '../parts/on-demand.tsx'
@@ -40,7 +41,14 @@ const SignInAgain = onDemand(
 export function Frame() {
   const { workspaceId } = useParams()
   const { pathname, search } = useLocation()
-  const { data: session, error, refetch } = useQuery(sessionQuery)
+  // All changes: the end of another read is when a role that was put off is followed.
+  const { data, error, refetch } = useQuery({ ...sessionQuery, notifyOnChangeProps: 'all' })
+  const [shown, setShown] = useState(data)
+  // Another role could take away a form with unsaved changes, so it is followed once there is none.
+  const session = shown && data && isInOtherRole(shown, data) ? shown : data
+  useEffect(() => {
+    if (!hasUnsaved()) setShown(data)
+  })
 
   if (session) {
     const isMember = session.workspaces.some(({ workspace_id }) => workspace_id === workspaceId)
@@ -70,6 +78,14 @@ export function Frame() {
       </AppShell.Main>
     </AppShell>
   )
+}
+
+/** Whether the same person has another role in a workspace. */
+function isInOtherRole(before: Schemas['Session'], now: Schemas['Session']): boolean {
+  const roles = new Map(before.workspaces.map(({ workspace_id, role }) => [workspace_id, role]))
+  const isOther = ({ workspace_id, role }: Schemas['Membership']) =>
+    (roles.get(workspace_id) ?? role) !== role
+  return before.person.person_id === now.person.person_id && now.workspaces.some(isOther)
 }
 
 /** Binds the page to one person: when the session has ended, asks to sign in again without losing typed text. */

@@ -368,6 +368,26 @@ describe('A role', () => {
     await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
   })
 
+  it('that shrinks takes no unsaved changes away when its member returns to the tab', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, `journeys/${workspace.journey_id}/settings`, ['403 PATCH /v1/journeys/{id}'])
+    await field(hers, 'Name').fill('Onboarding, by Ada')
+    const { person_id } = ada
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+
+    const read = hers.waitForResponse('**/v1/session')
+    await comeBackTo(hers)
+    await (await read).finished()
+    await hers.getByRole('button', { name: 'Save changes' }).click()
+    await hers.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
+    expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
+
+    await hers.getByRole('link', { name: 'Journeys', exact: true }).click()
+    await hers.getByRole('button', { name: 'Leave without saving' }).click()
+    await hers.getByRole('table', { name: 'Journeys' }).waitFor()
+    await hers.getByRole('button', { name: 'Create journey' }).waitFor({ state: 'detached' })
+  })
+
   it('that shrinks explains who can read the audit log where it was just shown', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const hers = await open(ada, 'audit-log', ['403 GET /v1/audit-log'])
