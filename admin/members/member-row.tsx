@@ -8,9 +8,10 @@ import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
-import { taken } from '../problem.ts'
+import { codeOf, taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } from '../session/session.ts'
 import { PasswordLinkDialog } from './password-link-dialog.tsx'
 import { abilityOf, asRole, grantableRoles, mayChange, roleName } from './role.ts'
@@ -32,6 +33,10 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
   // A cell that spans more columns than there are would add one.
   const columns = useMatches({ base: 3, sm: 4 })
 
+  // The row goes with everything in it: the list is read again after this error.
+  const onError = (error: Error) => {
+    if (codeOf(error) === 'member_not_found') void notify(`${name} is no longer a member.`)
+  }
   const change = useMutation({
     mutationFn: (role: Schemas['Role']) => taken(cairn.updateMember({ path, body: { role } })),
     onSuccess: async () => {
@@ -39,6 +44,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
       await queryClient.invalidateQueries({ queryKey: membersKey })
       if (isSelf) await queryClient.invalidateQueries(sessionQuery)
     },
+    onError,
   })
   const remove = useMutation({
     mutationFn: () => taken(cairn.removeMember({ path })),
@@ -52,6 +58,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         await queryClient.invalidateQueries({ queryKey: membersKey })
       }
     },
+    onError,
   })
 
   function choose(role: Schemas['Role']) {
@@ -131,7 +138,9 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
           </Table.Td>
         </Table.Tr>
       )}
-      {!isSelf && <PasswordLinkDialog member={member} opened={isLinking} onClose={linking.close} />}
+      {!isSelf && (
+        <PasswordLinkDialog member={member} opened={isLinking} onClose={linking.close} onError={onError} />
+      )}
       <ConfirmDialog
         opened={asked === 'none'}
         onClose={close}

@@ -14,15 +14,18 @@ export function PasswordLinkDialog({
   member,
   opened,
   onClose,
+  onError,
 }: {
   member: Schemas['Member']
   opened: boolean
   onClose: () => void
+  onError: (error: Error) => void
 }) {
   const cairn = useCairn()
   const make = useMutation({
     mutationKey: shownOnceKey,
     mutationFn: () => taken(cairn.createPasswordLink({ path: { person_id: member.person_id } })),
+    onError,
   })
   const created = make.data
   const isHeld = make.isPending || make.isSuccess

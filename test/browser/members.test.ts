@@ -460,16 +460,37 @@ describe('A member', () => {
     await hers.getByText(`or ${ada.email} is not a member of it`).waitFor()
   })
 
-  it('whom somebody else has removed is no longer listed after an attempt', async () => {
-    const ada = await member('Ada Lovelace', 'viewer')
-    const page = await open(owner, 'members', ['404 DELETE /v1/members/{id}'])
-    await rowOf(page, ada).waitFor()
-    await owner.client().removeMember({ path: { person_id: ada.person_id } })
-    await chooseAction(page, ada, 'Remove from workspace…')
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await rowOf(page, ada).waitFor({ state: 'hidden' })
-    await page.getByRole('dialog').waitFor({ state: 'hidden' })
-  })
+  it.each<[attempt: string, refusal: string, send: (page: Page, ada: SignedUp) => Promise<void>]>([
+    [
+      'to remove them',
+      '404 DELETE /v1/members/{id}',
+      async (page, ada) => {
+        await chooseAction(page, ada, 'Remove from workspace…')
+        await page.getByRole('dialog').getByRole('button', { name: 'Remove member' }).click()
+      },
+    ],
+    ['to change their role', '404 PATCH /v1/members/{id}', (page, ada) => chooseRole(page, ada, 'Admin')],
+    [
+      'to reset their password',
+      '404 POST /v1/members/{id}/password-link',
+      async (page, ada) => {
+        await chooseAction(page, ada, 'Create password reset link…')
+        await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
+      },
+    ],
+  ])(
+    'whom somebody else has removed is no longer listed after an attempt %s, which says so',
+    async (_, refusal, attempt) => {
+      const ada = await member('Ada Lovelace', 'viewer')
+      const page = await open(owner, 'members', [refusal])
+      await rowOf(page, ada).waitFor()
+      await owner.client().removeMember({ path: { person_id: ada.person_id } })
+      await attempt(page, ada)
+      await page.getByText('Ada Lovelace is no longer a member.').waitFor()
+      await rowOf(page, ada).waitFor({ state: 'hidden' })
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    },
+  )
 
   it('leaves by their own choice', async () => {
     const ada = await member('Ada Lovelace', 'admin')
