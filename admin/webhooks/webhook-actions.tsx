@@ -9,6 +9,7 @@ import { InstantInput } from '../parts/instants/instant-input.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { instantOf } from '../parts/instants/typed-instant.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { shownOnceKey } from '../parts/shown-once-dialog.tsx'
@@ -160,6 +161,10 @@ function Rotation({
         Creates a new secret. For 24 hours every message is signed with the old one too, so that you can
         change the receiver; then the old secret no longer works.
       </Text>
+      <LostResponse error={rotation.error}>
+        The secret may have been rotated all the same. Try again: the new secret cannot be shown again, and in
+        24 hours the old one no longer works.
+      </LostResponse>
     </ConfirmDialog>
   )
 }

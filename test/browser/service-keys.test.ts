@@ -391,6 +391,22 @@ describe('a key', () => {
     expect(await answerTo(await madeToken(made))).toBe(200)
   })
 
+  it('is said to be possibly rotated if the response is lost, and the new one is listed', async () => {
+    const page = await openKeys({ refusals: ['net::ERR_FAILED POST /v1/service-keys/{id}/rotate'] })
+    await page.route('**/rotate', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await choose(page, workspace.secret_key, 'Rotate')
+    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await dialog.getByText('The key may have been rotated all the same.').waitFor()
+    await expect
+      .poll(() => shownNames(page))
+      .toEqual(['First secret key', 'First publishable key', 'First secret key'])
+    expect(await answerTo(workspace.secret_key)).toBe(200)
+  })
+
   it('is rotated at once without a grace period', async () => {
     const page = await openKeys()
     const old = workspace.secret_key

@@ -332,6 +332,24 @@ describe('a webhook', () => {
     expect(await page.content()).not.toContain(rotated)
   })
 
+  it('is said to have possibly a new secret if the response is lost', async () => {
+    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const page = await open(`webhooks/${webhook.webhook_id}`, {
+      refusals: ['net::ERR_FAILED POST /v1/webhooks/{id}/rotate'],
+    })
+    await page.route('**/rotate', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await choose(page, 'Rotate secret…')
+    const asked = page.getByRole('dialog', { name: 'Rotate the secret?' })
+    await asked.getByRole('button', { name: 'Rotate secret' }).click()
+    await asked.getByText('The secret may have been rotated all the same.').waitFor()
+    await page.unroute('**/rotate')
+    await asked.getByRole('button', { name: 'Rotate secret' }).click()
+    expect(await shownSecret(page.getByRole('dialog', { name: /^Your new secret/ }))).toMatch(/^whsec_/)
+  })
+
   it('gets a new secret that is not left before it is shown or copied', async () => {
     const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const page = await open('webhooks')
