@@ -169,7 +169,8 @@ export function DefinitionForm({ definition, event_id = '', onSaved, onCancel }:
         <ReviewDialog
           change={review.data}
           base={base}
-          pending={save.isPending}
+          // Also until the page of the definition is shown.
+          pending={save.isPending || saved !== undefined}
           error={save.error}
           onClose={review.reset}
           onConfirm={(confirmation) => save.mutate({ draft: form.values, confirmation })}

@@ -58,7 +58,8 @@ export function NewJourneyForm({
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" loading={create.isPending}>
+          {/* Not offered again while the dialog closes or the page of the journey loads. */}
+          <Button type="submit" loading={create.isPending || create.isSuccess}>
             Create journey
           </Button>
         </Group>

@@ -158,6 +158,22 @@ describe('A definition', () => {
     expect(await stored()).toEqual([])
   })
 
+  it('is not saved again while its page loads', async () => {
+    const page = await open('events/definitions/new?event_id=plan_chosen')
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    const loaded = Promise.withResolvers<void>()
+    await page.route(/\/admin\/assets\/definition-(?!form)/, async (route) => {
+      await loaded.promise
+      await route.continue()
+    })
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Define event' })
+    await confirm.click()
+    await page.getByText('Event defined.').waitFor()
+    expect(await confirm.isDisabled()).toBe(true)
+    loaded.resolve()
+    await heading(page, 'plan_chosen').waitFor()
+  })
+
   it('can be suggested by what was received', async () => {
     await send('plan_chosen', ...Array.from({ length: 49 }, () => ({ plan: 'team' })))
     const page = await open('events/definitions/new')

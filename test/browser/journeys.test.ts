@@ -111,6 +111,25 @@ describe('the journeys', () => {
     ])
   })
 
+  it('are created once, even if Enter is pressed again while the page of the new one loads', async () => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: 'Create journey' }).click()
+    const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
+    await name.fill('Renewal')
+    const loaded = Promise.withResolvers<void>()
+    await page.route('**/admin/assets/journey-settings-*', async (route) => {
+      await loaded.promise
+      await route.continue()
+    })
+    await name.press('Enter')
+    await page.getByRole('link', { name: 'Renewal', includeHidden: true }).waitFor()
+    await name.press('Enter')
+    loaded.resolve()
+    await heading(page, 'Renewal').waitFor()
+    const { data } = await api.listJourneys({ query: { search: 'Renewal' } })
+    expect(data?.data).toHaveLength(1)
+  })
+
   it('offer their journey_id to copy', async () => {
     const page = await open('journeys')
     await page.getByRole('button', { name: 'Copy journey_id of Onboarding' }).click()
