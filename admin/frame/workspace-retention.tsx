@@ -15,8 +15,10 @@ export function WorkspaceRetention({ onSaved }: { onSaved: () => void }) {
     queryKey,
     queryFn: ({ signal }) => taken(cairn.getWorkspace({ signal })),
   })
-  if (error) return <ProblemAlert error={error} onRetry={() => refetch()} />
-  if (!data) return <Loading lines={2} />
+  // What has been typed stays if a later read fails.
+  if (!data) {
+    return error ? <ProblemAlert error={error} onRetry={() => refetch()} /> : <Loading lines={2} />
+  }
   return (
     <RetentionForm
       days={data.retention_days}

@@ -43,8 +43,10 @@ export function WorkspaceUnknownEvents({ onSaved }: { onSaved: () => void }) {
       onSaved()
     },
   })
-  if (error) return <ProblemAlert error={error} onRetry={() => refetch()} />
-  if (!data) return <Loading lines={3} />
+  // What has been typed stays if a later read fails.
+  if (!data) {
+    return error ? <ProblemAlert error={error} onRetry={() => refetch()} /> : <Loading lines={3} />
+  }
   const value = chosen ?? data.unknown_events
   return (
     <form

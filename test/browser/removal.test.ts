@@ -6,7 +6,7 @@ import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { addMember, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { comeBackTo, heading, screenPath } from './screens.ts'
 
 const DAY_MS = 86_400_000
 
@@ -39,8 +39,8 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-const open = (screen: string, signedIn = owner.headers) =>
-  openAdministration({ cairn, path: screenPath(workspace, screen), signedIn })
+const open = (screen: string, signedIn = owner.headers, refusals: string[] = []) =>
+  openAdministration({ cairn, path: screenPath(workspace, screen), signedIn, refusals })
 
 const stored = async () => (await api.listEvents()).data?.data.length
 
@@ -117,6 +117,24 @@ describe('Events', () => {
     await page.getByRole('menuitem', { name: 'Event retention…' }).click()
     const days = dialog.getByRole('textbox', { name: 'Keep events for (days)' })
     await expect.poll(() => days.inputValue()).toBe('20')
+  })
+
+  it('are kept for as many days as was typed, even if the workspace could not be read again meanwhile', async () => {
+    const page = await open('journeys', owner.headers, ['net::ERR_FAILED GET /v1/workspace'])
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'Event retention…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Event retention' })
+    await dialog.getByRole('textbox', { name: 'Keep events for (days)' }).fill('9')
+    let failures = 0
+    await page.route('**/v1/workspace', async (route) => {
+      await route.abort()
+      failures += 1
+    })
+    await comeBackTo(page)
+    // The client tries three times.
+    await expect.poll(() => failures).toBe(3)
+    await dialog.getByRole('button', { name: 'Save retention' }).click()
+    await page.getByRole('dialog', { name: 'Keep events for 9 days?' }).waitFor()
   })
 })
 
