@@ -26,6 +26,8 @@ import { useMembership } from '../session/session.ts'
 
 type KeyRowProps = {
   serviceKey: Schemas['ServiceKey']
+  /** When it was read. */
+  read_ms: number
   /** Opens a dialog about the key. */
   onAsk: (dialog: KeyDialog) => void
 }
@@ -33,12 +35,12 @@ type KeyRowProps = {
 export type KeyDialog = 'edit' | 'rotate' | 'revoke'
 
 /** A key as a table row that expands to its details, with a menu of actions. */
-export function KeyRow({ serviceKey, onAsk }: KeyRowProps) {
+export function KeyRow({ serviceKey, read_ms, onAsk }: KeyRowProps) {
   const { canChange } = useMembership()
   const isNarrow = useIsNarrow()
   const [opened, setOpened] = useState(false)
   const detailsId = useId()
-  const status = statusAt(serviceKey, useNow())
+  const status = statusAt(serviceKey, useNow(), read_ms)
   const { kind, last_four, last_used_at } = serviceKey
   const name = visibleName(serviceKey.name)
   const key = `${kind === 'publishable' ? 'pk_' : 'sk_'}…${last_four}`
@@ -111,12 +113,17 @@ export function KeyRow({ serviceKey, onAsk }: KeyRowProps) {
   )
 }
 
-/** The status of a key: it may have expired since the list was read. */
+/**
+ * The status of a key: it may have expired since the list was read, at `read_ms`. A key that was active although it expired before
+ * that is active: the clock of the browser is ahead.
+ */
 export function statusAt(
   { status, expires_at }: Schemas['ServiceKey'],
   now_ms: number,
+  read_ms: number,
 ): Schemas['ServiceKey']['status'] {
-  return status === 'active' && expires_at && Date.parse(expires_at) <= now_ms ? 'expired' : status
+  const expires_ms = Date.parse(expires_at ?? '')
+  return status === 'active' && read_ms < expires_ms && expires_ms <= now_ms ? 'expired' : status
 }
 
 function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {

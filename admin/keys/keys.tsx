@@ -50,7 +50,8 @@ export function KeysScreen() {
   )
 
   const now_ms = useNow()
-  const shown = isAll ? keys.items : keys.items.filter((key) => statusAt(key, now_ms) === 'active')
+  const read_ms = keys.dataUpdatedAt
+  const shown = isAll ? keys.items : keys.items.filter((key) => statusAt(key, now_ms, read_ms) === 'active')
   const isEmpty = keys.data !== undefined && shown.length === 0 && !keys.hasNextPage
 
   function show(key: MadeKey) {
@@ -105,7 +106,7 @@ export function KeysScreen() {
         </Group>
         {!canChange && <Text size="sm">An owner or admin of the workspace can create and change keys.</Text>}
         {keys.isPending && <Loading lines={5} />}
-        {shown.length > 0 && <KeyTable keys={shown} onAsk={ask} />}
+        {shown.length > 0 && <KeyTable keys={shown} read_ms={read_ms} onAsk={ask} />}
         {isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
             No {isAll ? '' : 'active '}key has a name with a word that starts with “<bdi>{search}</bdi>”, or
@@ -136,9 +137,12 @@ export function KeysScreen() {
 
 function KeyTable({
   keys,
+  read_ms,
   onAsk,
 }: {
   keys: Schemas['ServiceKey'][]
+  /** When the list was read. */
+  read_ms: number
   onAsk: (key: Schemas['ServiceKey'], dialog: KeyDialog) => void
 }) {
   const { canChange } = useMembership()
@@ -162,7 +166,12 @@ function KeyTable({
         </Table.Thead>
         <Table.Tbody>
           {keys.map((key) => (
-            <KeyRow key={key.key_id} serviceKey={key} onAsk={(dialog) => onAsk(key, dialog)} />
+            <KeyRow
+              key={key.key_id}
+              serviceKey={key}
+              read_ms={read_ms}
+              onAsk={(dialog) => onAsk(key, dialog)}
+            />
           ))}
         </Table.Tbody>
       </Table>

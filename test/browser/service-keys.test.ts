@@ -356,6 +356,22 @@ describe('a key', () => {
     expect(await rowOf(page, workspace.secret_key).count()).toBe(0)
   })
 
+  it('that has not expired is listed as active by a browser whose clock is ahead', async () => {
+    const { key_id } = await storedKey(workspace.secret_key)
+    await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
+    const page = await openAdministration({
+      cairn,
+      path: screenPath(workspace, 'keys'),
+      signedIn: owner.headers,
+      turnsClock: true,
+      prepare: (page) => page.clock.setSystemTime(Date.now() + 5 * 3_600_000),
+    })
+    await page.getByRole('table', { name: 'Service keys' }).waitFor()
+    expect(await shownNames(page)).toEqual(['First secret key', 'First publishable key', 'First secret key'])
+    const row = rowOf(page, workspace.secret_key).first()
+    await row.getByText('Active', { exact: true }).filter({ visible: true }).waitFor()
+  })
+
   it('that somebody else has revoked is no longer listed after an attempt, which says why it failed', async () => {
     const page = await openKeys({ refusals: ['409 PATCH /v1/service-keys/{id}'] })
     await choose(page, workspace.secret_key, 'Edit')
