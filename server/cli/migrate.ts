@@ -6,9 +6,9 @@ import { assertFolder } from './store.ts'
 
 const HELP = `
 A server does the same when it starts, so you never need this command. Use it to migrate beforehand or in another way: over a
-direct connection if servers connect through a pooler, or with another role. Several processes may start them at once. On PostgreSQL
-servers of the previous version can go on meanwhile; on SQLite, stop the server first. If there is no store, an empty one is
-created.`
+direct connection if servers connect through a pooler, or with another role. Several processes may migrate at once. On
+PostgreSQL, servers of the previous version can go on meanwhile; on SQLite, stop the server first. If there is no store, an
+empty one is created.`
 
 export function defineMigrate(command: Command, config: () => Config, io: CommandIo): void {
   command.addHelpText('after', HELP).action(() => migrate(config(), io))
