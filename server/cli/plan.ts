@@ -1,8 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type Client, createClient, type Schemas } from '../../client/index.ts'
+import type { Client, Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { DefinedValue } from '../domain/event-definitions.ts'
+import { apiClient, Unreachable } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable } from './named-files.ts'
@@ -10,7 +11,6 @@ import { baseUrl } from './options.ts'
 import { changeText, isBreaking, type PlanChange, planChanges, verdictOn } from './plan/plan-changes.ts'
 import { type Plan, planText, readPlan } from './plan/plan-file.ts'
 import { allItems, dataOf } from './replies.ts'
-import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
 
@@ -59,7 +59,7 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
       .addHelpText('after', HELP)
       .action((file: string, options: Options) =>
         interruptible('Run the same command again to continue.', ({ signal }) =>
-          run(clientOf(config(), io, options), file, { ...options, signal }),
+          run(apiClient(config(), io, options, 'the plan'), file, { ...options, signal }),
         ),
       )
   define(
@@ -112,7 +112,8 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
     } catch (error) {
       if (signal.aborted || !(error instanceof CommandFailure)) throw error
       const done = `${index} of ${changes.length} changes were made`
-      throw new CommandFailure(`${change.event_id}: ${error.message}; ${done}`, ExitCode.refused)
+      const exitCode = error instanceof Unreachable ? ExitCode.failed : ExitCode.refused
+      throw new CommandFailure(`${change.event_id}: ${error.message}; ${done}`, exitCode)
     }
     io.stdout.write(changeText(change))
   }
@@ -157,11 +158,4 @@ async function planOf(
     plan: new Map(plan),
     ids: new Map(all.map(({ event_id, definition_id }) => [event_id, definition_id])),
   }
-}
-
-function clientOf(config: Config, io: CommandIo, { baseUrl, keyFile }: Options): Client {
-  return createClient({
-    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
-    serviceKey: serviceKey(io, keyFile, 'the plan'),
-  })
 }

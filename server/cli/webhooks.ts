@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Client, createClient, type Schemas } from '../../client/index.ts'
+import type { Client, Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/signature.ts'
+import { apiClient } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { baseUrl, httpUrl } from './options.ts'
 import { dataOf } from './replies.ts'
-import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 
 type Options = { forward: URL; from?: string; baseUrl?: string; keyFile?: string }
@@ -54,10 +54,7 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
     .addHelpText('after', HELP)
     .action((options: Options) =>
       interruptible('Events since then: --from.', async ({ signal }) => {
-        const client = createClient({
-          baseUrl: options.baseUrl ?? `http://127.0.0.1:${config().port}/v1`,
-          serviceKey: serviceKey(io, options.keyFile, 'listening'),
-        })
+        const client = apiClient(config(), io, options, 'listening')
         const secret = secretOf(io)
         try {
           await follow(client, options.from, { to: options.forward, secret, io, signal })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import { temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { startFaultyProxy } from './importer.ts'
@@ -232,11 +233,49 @@ describe('cairn plan', () => {
     })
   })
 
+  it('says which server it cannot reach, and how much was changed before', async ({ cairn, workspace }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, 'events: { a: {}, b: {}, c: {} }')
+    const url = await startFaultyProxy(cairn.url, (count) => (count > 2 ? 'dropped' : undefined))
+    const args = ['plan', 'push', own.file, '--base-url', `${url}/v1`]
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    const { code, stdout, stderr } = await runCairn(args, { environment })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '+ a: new, mode warn\n' })
+    const said = stderr.replace(/: [^:]+;/, ': WHY;')
+    expect(said).toBe(`cairn: b: cannot reach ${url}: WHY; 1 of 3 changes were made\n`)
+  })
+
   it('is a command of its own, whose default file is cairn-plan.yaml', async ({ cairn, workspace }) => {
     const folder = temporaryFolder()
     const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
     const args = ['plan', 'pull', '--base-url', `${cairn.url}/v1`]
     expect(await spawnCairn(args, { environment, folder }).ended).toMatchObject({ code: 0, stderr: '' })
     expect(existsSync(join(folder, 'cairn-plan.yaml'))).toBe(true)
+  })
+})
+
+describe('A command that calls the API', () => {
+  it.each([
+    'plan pull NEW',
+    'plan diff FILE',
+    'plan push FILE',
+    'webhooks listen --forward http://127.0.0.1:9',
+  ])('says which server it cannot reach: cairn %s', async (words) => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'plan.yaml')
+    writeFileSync(file, 'events: { a: {} }')
+    const paths: Record<string, string> = { NEW: join(folder, 'new'), FILE: file }
+    const port = await freePort()
+    const { code, stdout, stderr } = await runCairn(
+      words.split(' ').map((word) => paths[word] ?? word),
+      { environment: { CAIRN_SERVICE_KEY: 'sk_any', PORT: `${port}` } },
+    )
+    const origin = `http://127.0.0.1:${port}`
+    const reason = `connect ECONNREFUSED 127.0.0.1:${port}`
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `cairn: cannot reach ${origin}: ${reason}\n`,
+    })
   })
 })

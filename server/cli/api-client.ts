@@ -1,0 +1,37 @@
+import { type Client, createClient } from '../../client/index.ts'
+import type { Config } from '../config.ts'
+import type { CommandIo } from './command-io.ts'
+import { causeOf } from './export/patient-fetch.ts'
+import { CommandFailure } from './failure.ts'
+import { serviceKey } from './service-key.ts'
+
+/** The server did not answer. A change that was requested may have been made. */
+export class Unreachable extends CommandFailure {}
+
+/**
+ * Returns a client for a command with `--base-url` and `--key-file`. Its calls reject with `Unreachable` if the server does
+ * not answer.
+ * @param user what needs the key, for example `the plan`
+ * @throws {CommandFailure} if there is no key
+ */
+export function apiClient(
+  config: Config,
+  io: CommandIo,
+  { baseUrl, keyFile }: { baseUrl?: string; keyFile?: string },
+  user: string,
+): Client {
+  return createClient({
+    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
+    serviceKey: serviceKey(io, keyFile, user),
+    fetch: fetchOrSay,
+  })
+}
+
+async function fetchOrSay(request: Request, init?: RequestInit): Promise<Response> {
+  try {
+    return await fetch(request, init)
+  } catch (error) {
+    init?.signal?.throwIfAborted()
+    throw new Unreachable(`cannot reach ${new URL(request.url).origin}: ${causeOf(error)}`)
+  }
+}
