@@ -87,8 +87,10 @@ export class SliceReader {
   /** Undefined if its customer or journey was removed, and the event will be removed next. */
   #listed(row: SuccessiveRow): ListedEvent | undefined {
     const { event_id, custom_variables, occurred_ms, received_ms } = row
-    const journey_id = this.#journeyId(row.journey_ref)
-    const customer = this.#customer(row.customer_ref)
+    const { journeys, customers, keys } = this.#named
+    const { journeyId, namedCustomer, keyId } = this.#statements
+    const journey_id = remembered(journeys, row.journey_ref, journeyId)
+    const customer = remembered(customers, row.customer_ref, namedCustomer)
     if (journey_id === undefined || customer === undefined) return undefined
     return {
       id: idText(row),
@@ -99,32 +101,8 @@ export class SliceReader {
       occurred_ms,
       received_ms,
       message_id: messageText(row.message),
-      key_id: row.key_ref === null ? null : this.#keyId(row.key_ref),
+      key_id: row.key_ref === null ? null : (remembered(keys, row.key_ref, keyId) ?? null),
     }
-  }
-
-  #journeyId(ref: number): string | undefined {
-    const known = this.#named.journeys.get(ref)
-    if (known !== undefined) return known
-    const id = this.#statements.journeyId.get(ref)
-    if (id !== undefined) this.#named.journeys.set(ref, id)
-    return id
-  }
-
-  #keyId(ref: number): string | null {
-    const known = this.#named.keys.get(ref)
-    if (known !== undefined) return known
-    const id = this.#statements.keyId.get(ref)
-    if (id !== undefined) this.#named.keys.set(ref, id)
-    return id ?? null
-  }
-
-  #customer(ref: number): NamedCustomer | undefined {
-    const known = this.#named.customers.get(ref)
-    if (known !== undefined) return known
-    const customer = this.#statements.namedCustomer.get(ref)
-    if (customer !== undefined) this.#named.customers.set(ref, customer)
-    return customer
   }
 }
 
@@ -178,4 +156,17 @@ function namesOfNone() {
     customers: new Map<number, NamedCustomer>(),
     keys: new Map<number, string>(),
   }
+}
+
+/** Returns what a reference names; it is read once. */
+function remembered<Named>(
+  known: Map<number, Named>,
+  ref: number,
+  statement: { get(ref: number): Named | undefined },
+): Named | undefined {
+  const named = known.get(ref)
+  if (named !== undefined) return named
+  const read = statement.get(ref)
+  if (read !== undefined) known.set(ref, read)
+  return read
 }
