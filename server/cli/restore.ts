@@ -26,6 +26,7 @@ import {
   ENGINE_COMPANIONS,
   ERASURES,
   isSameFile,
+  isStore,
   RESTORED,
   sqlitePath,
 } from '../storage/sqlite/store-files.ts'
@@ -83,8 +84,8 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
     )
   } finally {
     // Created for the lock; if nothing was restored, an empty store would look like one that has lost its data.
-    const path = realpathSync(sqlitePath(config.databaseUrl))
-    if (isNew && statSync(path).size === 0) rmSync(path)
+    const path = sqlitePath(config.databaseUrl)
+    if (isNew && !isStore(path)) rmSync(realpathSync(path))
     lock.close()
   }
 }
@@ -137,7 +138,7 @@ async function readReplaced<Result>(
   path: string,
   read: (db: Kysely<DB>) => Promise<Result>,
 ): Promise<Result | undefined> {
-  if (statSync(path).size === 0) return undefined
+  if (!isStore(path)) return undefined
   try {
     const db = new Kysely<DB>({ dialect: new LocalDialect({ database: openReadable(path) }) })
     return await read(db).finally(() => db.destroy())
