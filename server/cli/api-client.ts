@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
 import { causeOf } from './export/patient-fetch.ts'
 import { CommandFailure } from './failure.ts'
+import { apiUrl } from './options.ts'
 import { serviceKey } from './service-key.ts'
 
 /** The server did not answer. A change that was requested may have been made. */
@@ -21,7 +22,7 @@ export function apiClient(
   user: string,
 ): Client {
   return createClient({
-    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
+    baseUrl: apiUrl(config, baseUrl),
     serviceKey: serviceKey(io, keyFile, user),
     fetch: fetchOrSay,
   })

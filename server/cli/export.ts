@@ -12,7 +12,7 @@ import { causeOf, PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable, isFolder } from './named-files.ts'
-import { baseUrl, duration_ms, lines } from './options.ts'
+import { apiUrl, baseUrl, duration_ms, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
@@ -174,7 +174,7 @@ async function writeWorkspace(run: Run, folder: string) {
 function clientOf(config: Config, io: CommandIo, options: ExportOptions, signal: AbortSignal): Client {
   const { baseUrl, keyFile, giveUpAfter } = options
   return createClient({
-    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
+    baseUrl: apiUrl(config, baseUrl),
     serviceKey: serviceKey(io, keyFile, 'the export'),
     retries: 0,
     fetch: patientFetch({ patience_ms: giveUpAfter, signal, advice: AGAIN, output: io.stderr }),

@@ -14,7 +14,7 @@ import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
 import { WorkspaceImport } from './import/workspace-import.ts'
 import { assertReadable } from './named-files.ts'
-import { baseUrl, duration_ms, name } from './options.ts'
+import { apiUrl, baseUrl, duration_ms, name } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
@@ -88,7 +88,7 @@ type Run = { file: string; options: ImportOptions; stop: AbortController }
 async function importFile(config: Config, io: CommandIo, { file, options, stop }: Run) {
   const { dryRun = false, json } = options
   const isWorkspace = existsSync(file) && isWorkspaceFolder(file)
-  const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
+  const url = apiUrl(config, options.baseUrl)
   const { input, stats } = isWorkspace
     ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events), { throwIfNoEntry: false }) }
     : open(file, io)

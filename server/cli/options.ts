@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import type { Config } from '../config.ts'
 import { isGivenName } from '../domain/names.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
@@ -68,4 +69,9 @@ export function httpUrl(text: string): URL | undefined {
   if (text.includes('@'))
     throw new CommandFailure('a URL cannot contain a user name or a password', ExitCode.usage)
   return undefined
+}
+
+/** Returns the base URL of the API that a command calls: that of `--base-url`, or of the server of this machine. */
+export function apiUrl({ port }: Config, given: string | undefined): string {
+  return given ?? `http://127.0.0.1:${port}/v1`
 }
