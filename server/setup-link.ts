@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
 import { newToken } from './domain/tokens.ts'
 import type { Transaction } from './storage/database.ts'
+import { inTransaction } from './storage/in-transaction.ts'
 import type { Storage } from './storage/storage.ts'
 import { hasPeople } from './storage/tables/people.ts'
 import { replaceSetupLink } from './storage/tables/setup-links.ts'
@@ -29,7 +30,7 @@ export async function firstSetupLink(
   { baseUrl, now_ms }: { baseUrl: string; now_ms: number },
 ): Promise<string | undefined> {
   if ((await hasPeople(db)) || (await hasWorkspaces(db))) return undefined
-  return await db.transaction().execute((db) => makeSetupLink(db, { workspace_id: null, baseUrl, now_ms }))
+  return await inTransaction(db, (db) => makeSetupLink(db, { workspace_id: null, baseUrl, now_ms }))
 }
 
 /**

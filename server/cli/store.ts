@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
 import type { Transaction } from '../storage/database.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import { isFile, openDatabase } from '../storage/open.ts'
 import { isStore, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -22,7 +23,7 @@ export async function inStore<Result>(
   if (!opened) throw isFile(databaseUrl) ? noFile(sqlitePath(databaseUrl)) : noStore('in that database')
   const { db, close } = opened
   try {
-    return await db.transaction().execute(work)
+    return await inTransaction(db, work)
   } finally {
     await close()
   }

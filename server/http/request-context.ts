@@ -5,6 +5,7 @@ import { newId } from '../domain/identifiers.ts'
 import { journeyContract } from '../domain/journey-contract.ts'
 import type { ServedMetrics } from '../metrics/served-metrics.ts'
 import type { Reading } from '../storage/database.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { ClientDisconnected, ownerOf } from './answers/answer.ts'
 import { journeyContractFile } from './answers/journey-contract-file.ts'
@@ -83,10 +84,9 @@ export class RequestContext implements Context {
     const { storage, callers, changes } = this.#options
     const owner = { workspaceId: workspaceOf(caller), caller: ownerOf(res) }
     return (work) =>
-      changes.run(owner, () => {
-        const transaction = storage.db.transaction()
-        return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
-      })
+      changes.run(owner, () =>
+        inTransaction(storage.db, async (db) => await work(db, await callers.recheck(db, caller, route))),
+      )
   }
 
   get now() {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
+import { inTransaction } from './in-transaction.ts'
 
 /** A schema's migrations, in order. A released migration never changes. Loaded only when needed. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
@@ -26,7 +27,7 @@ export async function migrate<Tables>(
   }
   let isDone = false
   while (!isDone) {
-    isDone = await db.transaction().execute(async (db) => {
+    isDone = await inTransaction(db, async (db) => {
       const applied = await appliedMigrations(db)
       const newer = applied.find((name) => !(name in migrations))
       if (newer) {

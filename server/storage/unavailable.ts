@@ -9,6 +9,14 @@ export class Unavailable extends Error {
   }
 }
 
+/** The database has rolled back a transaction because of a conflict with another, such as a deadlock. It can be repeated. */
+export class TransactionConflict extends Unavailable {
+  constructor(cause: unknown) {
+    super('storage_unavailable', cause)
+    this.name = 'TransactionConflict'
+  }
+}
+
 /** An error on its way to another thread; `message`, if any, is for the log, `outage` for the response. */
 export type Failure = { message: string | undefined; outage?: Unavailable['reason'] | undefined }
 

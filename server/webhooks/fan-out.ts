@@ -4,6 +4,7 @@ import { instant_ms } from '../domain/instants.ts'
 import { parseJsonText } from '../domain/json-text.ts'
 import { deliveryOf, eventDelivery, type NewDelivery, skippedDelivery } from '../domain/webhook-messages.ts'
 import type { Reading, Transaction } from '../storage/database.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
@@ -172,7 +173,7 @@ export async function write(
   { deliveries, again = [], windows = [], closed = [] }: Made,
   { storage, owner }: Pick<FanOutOptions, 'storage' | 'owner'>,
 ): Promise<void> {
-  await storage.db.transaction().execute(async (db) => {
+  await inTransaction(storage.db, async (db) => {
     await advanceWebhook(db, webhook, progress, owner)
     const customers = [...deliveries, ...again, ...windows].flatMap(({ customer_id }) => customer_id ?? [])
     const erased = await erasedAmong(db, webhook.workspace_id, customers)

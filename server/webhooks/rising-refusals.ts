@@ -1,6 +1,7 @@
 import { instantText } from '../domain/instants.ts'
 import { deliveryOf } from '../domain/webhook-messages.ts'
 import type { ProblemCode } from '../problems.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import { insertDeliveries, knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
 import type { FanOutOptions } from './fan-out.ts'
@@ -37,5 +38,5 @@ export async function tellRisingRefusals(
   const known = await knownDeliveries(storage.db, webhook, ids)
   const fresh = rising.filter(({ delivery_id }) => !known.has(delivery_id))
   if (fresh.length === 0) return
-  await storage.db.transaction().execute((db) => insertDeliveries(db, webhook, fresh))
+  await inTransaction(storage.db, (db) => insertDeliveries(db, webhook, fresh))
 }

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
 import { replacedSecrets } from '../domain/webhook-rotation.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import {
   type AttemptOutcome,
@@ -211,7 +212,7 @@ class Batch {
     if (outcomes.length === 0) return
     this.#outcomes = []
     const { storage, owner, now } = this.#options
-    await storage.db.transaction().execute(async (db) => {
+    await inTransaction(storage.db, async (db) => {
       await advanceWebhook(db, this.#webhook, this.#health, owner)
       await recordAttempts(db, this.#webhook, outcomes)
       if (this.#isProbe && this.#health.failures === 0) await makeRetriesDue(db, this.#webhook, now())

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FairQueue, type Owner } from '../domain/fair-queue.ts'
+import { inTransaction } from '../storage/in-transaction.ts'
 import { deleteDeliveries, isFull } from '../storage/tables/webhook-deliveries.ts'
 import {
   allWebhooks,
@@ -255,14 +256,14 @@ export class WebhookWork {
     if (held && (held.lease_until_ms ?? 0) - now_ms > EXTEND_MS) return true
     const until_ms = now_ms + LEASE_MS
     const lease = { owner: this.#owner, now_ms, until_ms }
-    const isLeased = await storage.db.transaction().execute((db) => leaseWebhook(db, webhook, lease))
+    const isLeased = await inTransaction(storage.db, (db) => leaseWebhook(db, webhook, lease))
     if (isLeased) this.#leases.set(webhook.webhook_id, { ...webhook, lease_until_ms: until_ms })
     else this.#leases.delete(webhook.webhook_id)
     return isLeased
   }
 
   async #release(webhook: LeasedWebhook) {
-    await this.#options.storage.db.transaction().execute((db) => releaseWebhook(db, webhook, this.#owner))
+    await inTransaction(this.#options.storage.db, (db) => releaseWebhook(db, webhook, this.#owner))
   }
 
   #ownerOf(): string | undefined {
@@ -283,9 +284,7 @@ export class WebhookWork {
       const days = Math.min(webhook.retention_days ?? KEPT_DAYS, KEPT_DAYS)
       const old = { pending: false, before_ms: now() - days * DAY_MS }
       for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE && !this.#closing.signal.aborted; ) {
-        count = await storage.db
-          .transaction()
-          .execute((db) => deleteDeliveries(db, webhook, old, REMOVED_AT_ONCE))
+        count = await inTransaction(storage.db, (db) => deleteDeliveries(db, webhook, old, REMOVED_AT_ONCE))
       }
     }
   }

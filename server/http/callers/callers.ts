@@ -3,6 +3,7 @@ import type { Caller, Role, Route } from '../../contract.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
+import { inTransaction } from '../../storage/in-transaction.ts'
 import type { ServedStorage } from '../../storage/storage.ts'
 import { membershipsOf, roleOf } from '../../storage/tables/members.ts'
 import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from '../../storage/tables/sessions.ts'
@@ -109,8 +110,7 @@ export class Callers {
     const { storage, now, onError } = this.#options
     const now_ms = now()
     if (last_seen_ms + LAST_SEEN_MS > now_ms) return
-    const transaction = storage.db.transaction()
-    transaction.execute((db) => updateLastSeen(db, digest, now_ms)).catch(onError)
+    inTransaction(storage.db, (db) => updateLastSeen(db, digest, now_ms)).catch(onError)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type CountName, FORGET_MS, type GuessCount, type GuessCounts } from '../guess-counts.ts'
-import { seenFromOutside } from './connection/outages.ts'
 import type { Pool } from './connection/pool.ts'
+import { transactOn } from './transact-on.ts'
 
 /** Each change removes this many expired counts, so that they do not accumulate. */
 const FORGOTTEN = 20
@@ -21,24 +21,13 @@ export class PostgresGuessCounts implements GuessCounts {
   ): Promise<Result> {
     const now_ms = this.#now()
     const counted = [names.map(({ by }) => by), names.map(({ digest }) => digest)]
-    try {
-      return await this.#pool.use(async (connection) => {
-        await connection.begin()
-        try {
-          await connection.run(WAIT, counted)
-          const { rows: counts } = await connection.run<GuessCount>(LOCK, [...counted, now_ms])
-          const result = change(counts)
-          await connection.run(PUT, [JSON.stringify(counts), now_ms - FORGET_MS])
-          await connection.run('COMMIT')
-          return result
-        } catch (error) {
-          await connection.run('ROLLBACK').catch(() => connection.close())
-          throw error
-        }
-      })
-    } catch (error) {
-      throw seenFromOutside(error)
-    }
+    return await transactOn(this.#pool, async (connection) => {
+      await connection.run(WAIT, counted)
+      const { rows: counts } = await connection.run<GuessCount>(LOCK, [...counted, now_ms])
+      const result = change(counts)
+      await connection.run(PUT, [JSON.stringify(counts), now_ms - FORGET_MS])
+      return result
+    })
   }
 }
 

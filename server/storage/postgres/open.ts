@@ -2,6 +2,7 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import type { Database, Reading, ReadingDatabase } from '../database.ts'
+import { repeatedOnConflict } from '../in-transaction.ts'
 import { sumOfReads } from '../lists/list-queue.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
@@ -15,7 +16,7 @@ import { assertNodesUsable } from './citus-nodes.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
 import { Servers } from './connection/connection.ts'
 import { connectionAdvice } from './connection/connection-limits.ts'
-import { CannotConnect, isRefused, seenFromOutside } from './connection/outages.ts'
+import { CannotConnect, isRefused, outward } from './connection/outages.ts'
 import { Pool, runOn } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
@@ -177,7 +178,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     },
     async noteKeyUse(key_id) {
       // Not beside ingestion, which would wait for it.
-      await outward(runOn(pools.refusals, KEY_USED, [now(), key_id]))
+      await repeatedOnConflict(() => outward(runOn(pools.refusals, KEY_USED, [now(), key_id])))
     },
     async assertWritable() {
       scheduler.assertAvailable()
@@ -276,14 +277,6 @@ const NOT_HERE = {
 }
 
 const KEY_USED = `UPDATE service_keys SET last_used_ms = $1 FROM (SELECT ${DURABLE}) AS durable WHERE key_id = $2`
-
-async function outward<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    throw seenFromOutside(error)
-  }
-}
 
 const SEARCH_PATH =
   'Check the search_path of the role and of the database: it must name the schema of the tables, and the role needs USAGE on it'

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { FILE_MODE, syncFile } from '../private-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure } from './erasures.ts'
@@ -86,7 +87,7 @@ export class ErasureJournal {
     } while (last)
     const missing = [...this.#noted].flatMap(([name, noted]) => (names.has(name) ? [] : noted))
     for (let from = 0; from < missing.length; from += ERASED_AT_ONCE) {
-      await db.transaction().execute(async (db) => {
+      await inTransaction(db, async (db) => {
         for (const noted of missing.slice(from, from + ERASED_AT_ONCE)) {
           await eraseAgain(db, removals, noted, commandLine(now_ms))
         }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../database.ts'
+import { inTransaction } from '../in-transaction.ts'
 import type { Refusals } from '../refusals/refusals.ts'
 import { deleteViewsOfJourney } from '../tables/views.ts'
 import { deleteDeliveriesAbout, deleteDeliveriesOfJourney } from '../tables/webhook-deliveries.ts'
@@ -162,7 +163,7 @@ export class RemovalWork {
   /** Deletes a removal without events left. @returns false if something else is left */
   async #end(removal: Removal): Promise<boolean> {
     if (removal.before_ms === null && !(await this.#sweep(removal))) return false
-    await this.#options.db.transaction().execute(async (db) => {
+    await inTransaction(this.#options.db, async (db) => {
       const removed = await deleteRemoval(db, removal)
       // Another process may have finished it.
       if (removed) await this.#complete(db, removed)
@@ -199,7 +200,7 @@ export class RemovalWork {
 
   /** @returns whether nothing is left */
   async #removeSome(remove: (db: Transaction) => Promise<number>): Promise<boolean> {
-    return (await this.#options.db.transaction().execute(remove)) < AT_ONCE
+    return (await inTransaction(this.#options.db, remove)) < AT_ONCE
   }
 
   /** Removes the last part, and records how much was removed. */

@@ -1,4 +1,5 @@
 import type { Database, ReadingDatabase, Transaction } from '../database.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { eachByItself, insertRemoval } from './removals.ts'
 
 const DAY_MS = 86_400_000
@@ -26,7 +27,7 @@ export function agedBefore(retention_days: number, now_ms: number): number {
  */
 export async function beginAgeing(db: Database, now_ms: number): Promise<void> {
   await eachByItself(await agedIn(db, now_ms), async (aged) => {
-    await db.transaction().execute((db) => begin(db, aged, now_ms))
+    await inTransaction(db, (db) => begin(db, aged, now_ms))
   })
 }
 

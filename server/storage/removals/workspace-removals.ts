@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Transaction } from '../database.ts'
 import { runDeclared } from '../effects.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
 import type { RemovalStore } from './removal-store.ts'
 import { insertRemoval, type Removal } from './removals.ts'
@@ -80,7 +81,7 @@ export async function sweepWorkspace(
   now_ms: number,
 ): Promise<boolean> {
   if (now_ms - begun_ms < SETTLED_MS) return false
-  return await db.transaction().execute(async (db) => {
+  return await inTransaction(db, async (db) => {
     if (await removeJourneys(db, engine, workspace_id, begun_ms)) return false
     for (const table of BEHIND) {
       if ((await deleteSome(db, table, workspace_id)) > 0n) return false

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Reading, ReadingDatabase } from '../database.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { sumOfReads } from '../lists/list-queue.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
@@ -89,7 +90,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       removeOwn,
       async purge(removal) {
         const isNamed = removal.kind === 'customer' && ownNames(removal)
-        if (isNamed) await db.transaction().execute((db) => forgetOwnNames(db, removal))
+        if (isNamed) await inTransaction(db, (db) => forgetOwnNames(db, removal))
         return await scheduler.truncateLog()
       },
     },

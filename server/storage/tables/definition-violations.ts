@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Database } from '../database.ts'
 import { runDeclared } from '../effects.ts'
+import { inTransaction } from '../in-transaction.ts'
 
 /** Events that did not conform to a definition on one UTC day. */
 export type CountedEvents = {
@@ -40,7 +41,7 @@ export async function addViolations(
   for (let start = 0; start < ids.length; start += DEFINITIONS_AT_ONCE) {
     const some = new Set(ids.slice(start, start + DEFINITIONS_AT_ONCE))
     const rows = counted.filter(({ definition_id }) => some.has(definition_id))
-    await db.transaction().execute(async (db) => await addSome(db, workspaceId, [...some], rows))
+    await inTransaction(db, async (db) => await addSome(db, workspaceId, [...some], rows))
   }
 }
 
@@ -213,7 +214,7 @@ export async function removeViolationsBefore(db: Database, before_ms: number): P
     .where('day_ms', '<', before_ms)
     .execute()
   for (const { workspace_id } of workspaces) {
-    while ((await db.transaction().execute((db) => removeSome(db, workspace_id, before_ms))) > 0n);
+    while ((await inTransaction(db, (db) => removeSome(db, workspace_id, before_ms))) > 0n);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../unavailable.ts'
+import { TransactionConflict, Unavailable } from '../../unavailable.ts'
 
 /** The connection was lost during a statement, or did not answer: it is unknown whether the statement was done. */
 export class ConnectionLost extends Error {
@@ -89,9 +89,19 @@ export function seenFromOutside(error: unknown): unknown {
   if (error instanceof ConnectionLost || error instanceof CannotConnect) {
     return new Unavailable('storage_unavailable', error)
   }
+  if (isCollision(error)) return new TransactionConflict(error)
   if (isNodeLost(error)) return new Unavailable('storage_unavailable', error)
   const reason = isRefused(error) ? reasonOf(error.code) : undefined
   return reason ? new Unavailable(reason, error) : error
+}
+
+/** The same for an error of this work. */
+export async function outward<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw seenFromOutside(error)
+  }
 }
 
 function reasonOf(code: string): Unavailable['reason'] | undefined {
@@ -105,6 +115,6 @@ const OVERLOADS = new Set(['57014', '55P03', '25P03'])
 
 /**
  * Errors of connections; a standby; a server that starts or stops; one without capacity; a missing role or database;
- * repeated conflicts; the disk; corruption.
+ * the disk; corruption.
  */
-const OUTAGE = /^(08|25006|25P04|28|3D000|40P01|40001|53|57P|58|F0|XX001|XX002)/
+const OUTAGE = /^(08|25006|25P04|28|3D000|53|57P|58|F0|XX001|XX002)/

@@ -1,10 +1,11 @@
 import { type CompiledQuery, Kysely } from 'kysely'
 import type { Reading } from '../../database.ts'
 import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
-import { seenFromOutside } from '../connection/outages.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { PoolDialect, type Read } from '../dialect.ts'
 import type { ListReader } from '../reader/list-reader.ts'
+import { transactOn } from '../transact-on.ts'
 
 /** The rejected requests of all workspaces, written on a connection of their own and read like lists. */
 export class PostgresRefusalTable implements RefusalTable {
@@ -22,25 +23,15 @@ export class PostgresRefusalTable implements RefusalTable {
   }
 
   run: RefusalTable['run'] = async <Row>(statements: readonly CompiledQuery<Row>[]) => {
-    try {
-      return await this.#pool.use(async (connection) => {
-        // Nothing in it was acknowledged, and ingestion waits for the same disk.
-        await connection.begin({ first: 'SET LOCAL synchronous_commit TO off' })
-        try {
-          const found: Row[][] = []
-          for (const { sql, parameters } of statements) {
-            found.push((await connection.run<Row>(sql, parameters)).rows)
-          }
-          await connection.run('COMMIT')
-          return found
-        } catch (error) {
-          await connection.run('ROLLBACK').catch(() => connection.close())
-          throw error
-        }
-      })
-    } catch (error) {
-      throw seenFromOutside(error)
+    const read = async (connection: Connection) => {
+      const found: Row[][] = []
+      for (const { sql, parameters } of statements) {
+        found.push((await connection.run<Row>(sql, parameters)).rows)
+      }
+      return found
     }
+    // Nothing in it was acknowledged, and ingestion waits for the same disk.
+    return await transactOn(this.#pool, read, { first: 'SET LOCAL synchronous_commit TO off' })
   }
 
   mayHaveRows(): boolean {

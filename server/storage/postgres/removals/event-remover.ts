@@ -1,10 +1,10 @@
 import { eventIdsOf } from '../../../domain/journey-standing.ts'
 import type { Removal, RemovedSlice } from '../../removals/removals.ts'
 import type { Connection } from '../connection/connection.ts'
-import { seenFromOutside } from '../connection/outages.ts'
 import type { Pool } from '../connection/pool.ts'
 import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { transactOn } from '../transact-on.ts'
 
 /** Maximum events scanned and removed per transaction: some ten milliseconds. */
 const SLICE_EVENTS = 1_000
@@ -65,22 +65,10 @@ export class EventRemover {
    * @throws {Unavailable}
    */
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
-    try {
-      return await this.#options.pool.use(async (connection) => {
-        await connection.begin()
-        try {
-          const [row] = (await connection.run<Removal>(LOCK, [workspace_id, removal_id])).rows
-          const slice = row ? await this.#remove(connection, row) : NOTHING
-          await connection.run('COMMIT')
-          return slice
-        } catch (error) {
-          await connection.run('ROLLBACK').catch(() => connection.close())
-          throw error
-        }
-      })
-    } catch (error) {
-      throw seenFromOutside(error)
-    }
+    return await transactOn(this.#options.pool, async (connection) => {
+      const [row] = (await connection.run<Removal>(LOCK, [workspace_id, removal_id])).rows
+      return row ? await this.#remove(connection, row) : NOTHING
+    })
   }
 
   async #remove(connection: Connection, removal: Removal): Promise<RemovedSlice> {

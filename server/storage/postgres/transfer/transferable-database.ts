@@ -3,6 +3,7 @@ import { Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../../generated/tables.ts'
 import { cursorPosition, firstPosition } from '../../../domain/cursors.ts'
 import { readAddress } from '../../../domain/postgres-urls.ts'
+import { inTransaction } from '../../in-transaction.ts'
 import {
   type EnrolmentRow,
   type EventRow,
@@ -97,7 +98,7 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
     },
     async write(table, rows, progress) {
       if (table === 'events') await makePartitionsOf(rows as readonly EventRow[])
-      await db.transaction().execute(async (db) => {
+      await inTransaction(db, async (db) => {
         if (isShared(table)) await writeShared(db, table, rows)
         else if (table === 'events') await writeEvents(db, rows as readonly EventRow[], messageSalt)
         else await writeEnrolments(db, rows as readonly EnrolmentRow[])

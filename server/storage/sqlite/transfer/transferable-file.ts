@@ -3,6 +3,7 @@ import type { DB } from '../../../../generated/tables.ts'
 import { cursorPosition } from '../../../domain/cursors.ts'
 import { eventIdBytes } from '../../../domain/identifiers.ts'
 import { messageIdText, type StoredMessageId, storedMessageId } from '../../../domain/message-ids.ts'
+import { inTransaction } from '../../in-transaction.ts'
 import {
   type EnrolmentRow,
   type EventRow,
@@ -87,7 +88,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       return table === 'enrolments' ? readEnrolments(place, limit) : readEvents(place, limit)
     },
     async write(table, rows, progress) {
-      await db.transaction().execute(async (db) => {
+      await inTransaction(db, async (db) => {
         if (isShared(table)) await writeShared(db, table, rows)
         else if (table === 'events') writeEvents(rows as readonly EventRow[])
         else writeEnrolments(rows as readonly EnrolmentRow[])
