@@ -14,12 +14,16 @@ export type Analysis = {
   readsAll: boolean
   /** Whether it changes a table that is on every node. */
   changesEverywhere: boolean
+  /** Whether it changes one that refers to others or that others refer to: Citus locks them too, in an order of its own. */
+  changesRelated: boolean
 }
 
 type Tables = {
   /** By object identifier: the number of the column `workspace_id` of distributed tables. */
   distributed: Map<string, string>
   everywhere: Set<string>
+  /** Those among them with foreign keys, or with others' to them. */
+  related: Set<string>
   volatile: Set<string>
 }
 
@@ -67,12 +71,18 @@ export class StatementAnalyst {
     const functions = await this.#client.query<{ oid: string }>(
       "SELECT oid::text AS oid FROM pg_proc WHERE provolatile = 'v'",
     )
+    const keys = await this.#client.query<{ oid: string }>(
+      `SELECT unnest(ARRAY[conrelid, confrelid])::text AS oid FROM pg_constraint
+      WHERE contype = 'f' AND conrelid <> confrelid`,
+    )
+    const related = new Set(keys.rows.map(({ oid }) => oid))
     const isEverywhere = ({ name }: { name: string }) => everywhere.includes(name)
     this.#tables = {
       distributed: new Map(
         rows.filter((row) => !isEverywhere(row)).map((row) => [row.oid, row.column ?? '']),
       ),
       everywhere: new Set(rows.filter(isEverywhere).map(({ oid }) => oid)),
+      related: new Set(rows.filter((row) => isEverywhere(row) && related.has(row.oid)).map(({ oid }) => oid)),
       volatile: new Set(functions.rows.map(({ oid }) => oid)),
     }
     await this.#client.query(
@@ -119,6 +129,7 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
   const faults = new Set<string>()
   let readsAll = false
   let changesEverywhere = false
+  let changesRelated = false
   for (const query of queries) {
     const { commandType, targetList, jointree } = query.fields
     const relations = relationsOf(query)
@@ -142,9 +153,10 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
         faults.add('a table on every node is changed from a distributed one')
     }
     if (target && tables.everywhere.has(target)) changesEverywhere = true
+    if (target && tables.related.has(target)) changesRelated = true
     if (!areOfOneWorkspace(query, relations, tables)) readsAll = true
   }
-  return { faults: [...faults], readsAll, changesEverywhere }
+  return { faults: [...faults], readsAll, changesEverywhere, changesRelated }
 }
 
 /** Whether an UPDATE sets a column to anything other than itself. */

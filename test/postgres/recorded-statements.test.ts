@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
-import { ONE_SHARD_AT_A_TIME } from '../../server/storage/postgres/dialect.ts'
+import { ONE_SHARD_AT_A_TIME, TRANSACTION } from '../../server/storage/postgres/dialect.ts'
 import { installedPrograms } from '../fixtures/postgres/programs.ts'
 import { type PostgresServer, postgresUrl, startPostgresServer } from '../fixtures/postgres/server.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
@@ -102,6 +102,16 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
     expect((await analyst.analyse(statement))?.readsAll).toBe(readsAll)
   })
 
+  it.each([
+    ['UPDATE service_keys SET name = $1 WHERE key_id = $2', true],
+    ["INSERT INTO people VALUES ('per_1', '', '', '', '', 0)", true],
+    ['UPDATE wrong_guesses SET failures = 0', false],
+    ["UPDATE journeys SET name = '' WHERE workspace_id = $1", false],
+    ['SELECT name FROM service_keys', false],
+  ])('%j changes a table on every node with foreign keys: %j', async (statement, changesRelated) => {
+    expect((await analyst.analyse(statement))?.changesRelated).toBe(changesRelated)
+  })
+
   it('none of a run would be refused', async () => {
     const faulty = new Map<string, string[]>()
     for (const statement of new Set(transactions.flat())) {
@@ -132,6 +142,16 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
         const analysis = await analyst.analyse(statement)
         if (readsAll && analysis?.changesEverywhere) found.push(statements)
         readsAll ||= analysis?.readsAll ?? false
+      }
+    }
+    expect(found).toEqual([])
+  })
+  it('transactions of a run that change tables on every node with foreign keys wait for each other', async () => {
+    const found: string[][] = []
+    for (const statements of transactions) {
+      if (statements.some((statement) => statement.includes(TRANSACTION.first))) continue
+      for (const statement of statements) {
+        if ((await analyst.analyse(statement))?.changesRelated) found.push(statements)
       }
     }
     expect(found).toEqual([])

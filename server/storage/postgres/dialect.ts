@@ -96,8 +96,11 @@ const TRANSACTION_LOCK = 0x636169726e
  */
 export const ONE_SHARD_AT_A_TIME = "set_config('citus.multi_shard_modify_mode', 'sequential', true)"
 
-/** Read-write unless the server or the database is read-only, and then the first write is refused as such. */
-const TRANSACTION = {
+/**
+ * Begins a transaction that waits for those of all processes. Read-write unless the server or the database is read-only, and
+ * then the first write is refused as such.
+ */
+export const TRANSACTION = {
   mode: 'ISOLATION LEVEL READ COMMITTED',
   first: `SELECT ${DURABLE}, ${ONE_SHARD_AT_A_TIME}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`,
 }

@@ -2,7 +2,6 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import type { Database, Reading, ReadingDatabase } from '../database.ts'
-import { repeatedOnConflict } from '../in-transaction.ts'
 import { sumOfReads } from '../lists/list-queue.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
@@ -14,11 +13,11 @@ import { assertWhole } from '../transfer/unfinished-copy.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { assertNodesUsable } from './citus-nodes.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
-import { Servers } from './connection/connection.ts'
+import { type Connection, Servers } from './connection/connection.ts'
 import { connectionAdvice } from './connection/connection-limits.ts'
 import { CannotConnect, isRefused, outward } from './connection/outages.ts'
-import { Pool, runOn } from './connection/pool.ts'
-import { DURABLE, PoolDialect, type Read } from './dialect.ts'
+import { Pool } from './connection/pool.ts'
+import { PoolDialect, type Read, TRANSACTION } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
 import { appliedMigrations, hasTable, isUpToDate, migrateDatabase } from './migrate-database.ts'
@@ -36,6 +35,7 @@ import {
   removeOwn,
 } from './removals/postgres-removals.ts'
 import { PostgresStandings, STANDINGS_CONNECTIONS } from './standings/postgres-standings.ts'
+import { transactOn } from './transact-on.ts'
 import { CustomerWriter } from './writer/customer-writer.ts'
 import { EventWriter } from './writer/event-writer.ts'
 import { WritableProbe } from './writer/writable-probe.ts'
@@ -177,8 +177,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       else scheduler.assertAvailable(workspaceId)
     },
     async noteKeyUse(key_id) {
-      // Not beside ingestion, which would wait for it.
-      await repeatedOnConflict(() => outward(runOn(pools.refusals, KEY_USED, [now(), key_id])))
+      // Not beside ingestion, which would wait for it. After other transactions: Citus locks the workspace with the key, where
+      // a transaction that makes both has them the other way round.
+      const note = (connection: Connection) => connection.run(KEY_USED, [now(), key_id])
+      await transactOn(pools.refusals, note, TRANSACTION)
     },
     async assertWritable() {
       scheduler.assertAvailable()
@@ -276,7 +278,7 @@ const NOT_HERE = {
   disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
 }
 
-const KEY_USED = `UPDATE service_keys SET last_used_ms = $1 FROM (SELECT ${DURABLE}) AS durable WHERE key_id = $2`
+const KEY_USED = 'UPDATE service_keys SET last_used_ms = $1 WHERE key_id = $2'
 
 const SEARCH_PATH =
   'Check the search_path of the role and of the database: it must name the schema of the tables, and the role needs USAGE on it'
