@@ -103,7 +103,7 @@ export function takeServerLock(path: string): Connection | undefined {
  */
 export function assertServedPath(path: string): void {
   if (!existsSync(path)) return
-  const target = realpathSync(path)
+  const target = targetOf(path)
   if (otherPaths(target) !== undefined) takeServerLock(target)?.close()
 }
 
@@ -151,10 +151,7 @@ function assertOnlyPath(target: string) {
 function otherPaths(target: string): string | undefined {
   // A lock file in a common folder would not work: services and containers have a /tmp of their own, and a POSIX lock
   // on the file itself would be released whenever SQLite closes one of its descriptors.
-  const stats = statSync(target)
-  if (stats.isDirectory()) return 'it is a folder. Name a file in it.'
-  if (!stats.isFile()) return 'it is not a regular file. Choose another path.'
-  const names = stats.nlink
+  const names = statSync(target).nlink
   if (names > 1) {
     const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`
     return (
@@ -252,12 +249,17 @@ function makeFile(path: string) {
 
 /**
  * Resolves the symbolic links of a path, so that one file has one lock under all its names.
- * @throws {CannotOpen} if the file does not exist and cannot be created
+ * @throws {CannotOpen} if the file does not exist and cannot be created, or is not a regular file
  */
 export function targetOf(path: string): string {
   // Created here: a dangling link must not get another lock than the file that SQLite would then create.
   if (!existsSync(path)) makeFile(path)
-  return realpathSync(path)
+  const target = realpathSync(path)
+  const stats = statSync(target)
+  // Before anything is created beside it.
+  if (stats.isDirectory()) throw new CannotOpen(target, 'it is a folder. Name a file in it.')
+  if (!stats.isFile()) throw new CannotOpen(target, 'it is not a regular file. Choose another path.')
+  return target
 }
 
 /** Turns on WAL mode. If two processes create a file at once, SQLite does not wait by itself. */

@@ -1,7 +1,7 @@
 // engines: sqlite (what only SQLite has)
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -42,13 +42,16 @@ it('a folder in place of the store or of a backup is called a folder', async () 
 })
 
 it('something that is not a regular file is refused in place of the store, and never waited for', async () => {
-  const pipe = join(temporaryFolder(), 'cairn.db')
+  const folder = temporaryFolder()
+  const pipe = join(folder, 'cairn.db')
   execFileSync('mkfifo', [pipe])
   const stderr = `cairn: Cannot open ${pipe}: it is not a regular file. Choose another path.\n`
   for (const command of ['serve', 'migrate']) {
     const { ended } = spawnCairn([command], { environment: { DATABASE_URL: `sqlite:${pipe}` } })
     expect(await ended).toMatchObject({ code: 1, stderr })
   }
+  // Not even the lock file.
+  expect(readdirSync(folder)).toEqual(['cairn.db'])
 })
 
 it('a store that cannot be created because its disk is full says so', async () => {
