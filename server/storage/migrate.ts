@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import { inTransaction } from './in-transaction.ts'
 
@@ -22,24 +22,32 @@ export async function migrate<Tables>(
 ): Promise<void> {
   const names = Object.keys(migrations)
   const isNew = (await appliedMigrations(db)).length === 0
+  let last: string | undefined
   const begun = (name: string) => {
-    if (!isNew) onBegin({ name, number: names.indexOf(name) + 1, total: names.length })
+    if (isNew) return
+    last = name
+    onBegin({ name, number: names.indexOf(name) + 1, total: names.length })
   }
-  let isDone = false
-  while (!isDone) {
-    isDone = await inTransaction(db, async (db) => {
-      const applied = await appliedMigrations(db)
-      const newer = applied.find((name) => !(name in migrations))
-      if (newer) {
-        throw new Error(
-          `The store was written by a newer Cairn (it has the migration ${newer}). Run that version or a later one.`,
-        )
-      }
-      const migrator = new Migrator({ db, provider: { getMigrations: () => loaded(migrations, begun) } })
-      const { error, results = [] } = await (isNew ? migrator.migrateToLatest() : migrator.migrateUp())
-      if (error) throw error
-      return isNew || results.length === 0
-    })
+  const next = async (db: Transaction<Tables>) => {
+    const applied = await appliedMigrations(db)
+    const newer = applied.find((name) => !(name in migrations))
+    if (newer) {
+      throw new Error(
+        `The store was written by a newer Cairn (it has the migration ${newer}). Run that version or a later one.`,
+      )
+    }
+    const migrator = new Migrator({ db, provider: { getMigrations: () => loaded(migrations, begun) } })
+    const { error, results = [] } = await (isNew ? migrator.migrateToLatest() : migrator.migrateUp())
+    if (error) throw error
+    return isNew || results.length === 0
+  }
+  try {
+    while (!(await inTransaction(db, next))) last = undefined
+  } catch (error) {
+    // The error itself stays: the engine's callers decide by its kind.
+    if (last !== undefined && error instanceof Error)
+      error.message = `Migration ${last} failed: ${error.message}`
+    throw error
   }
 }
 

@@ -158,7 +158,7 @@ describe('a migration of an existing store', () => {
     await runSql(databaseUrl, 'CREATE TABLE refusals (in_the_way integer)')
     const failed = await runCairn(['migrate'], { environment })
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toContain('relation "refusals" already exists')
+    expect(failed.stderr).toBe(`cairn: Migration ${names[4]} failed: relation "refusals" already exists\n`)
     const told = (from: number, to: number) =>
       names
         .slice(from, to)

@@ -97,14 +97,28 @@ describe('a second server on one file', () => {
   })
 })
 
-/** Creates a store that lacks the newest migration. */
-async function newOutdatedStore() {
+/** Creates a store that lacks a migration, by default the newest, and those after it. */
+async function newOutdatedStore(missing = Object.keys(migrations).at(-1)) {
   const path = join(temporaryFolder(), 'cairn.db')
   const db = new Kysely({ dialect: new LocalDialect({ database: openWritable(path, { create: true }) }) })
-  await migrate(db, Object.fromEntries(Object.entries(migrations).slice(0, -1)))
+  const applied = Object.entries(migrations).filter(([name]) => missing !== undefined && name < missing)
+  await migrate(db, Object.fromEntries(applied))
   await db.destroy()
   return path
 }
+
+describe('a migration that fails', () => {
+  it('is named by the error of a server and of a command, whatever the log contains', async () => {
+    const path = await newOutdatedStore('0023-views')
+    const database = openWritable(path, { create: false })
+    database.exec('CREATE TABLE views (in_the_way INTEGER)').close()
+    const stderr = 'cairn: Migration 0023-views failed: table views already exists\n'
+    const environment = { DATABASE_URL: `sqlite:${path}`, LOG_LEVEL: 'warn' }
+    for (const command of ['serve', 'migrate']) {
+      expect(await runCairn([command], { environment })).toMatchObject({ code: 1, stderr })
+    }
+  })
+})
 
 describe('a store on which a server of an earlier version is running', () => {
   it('is not migrated by a command until that server has stopped', async () => {
