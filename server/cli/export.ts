@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import { makePrivateFolder } from '../storage/private-file.ts'
 import type { CommandIo } from './command-io.ts'
 import { begunAt, erasedCustomers, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
@@ -144,7 +145,7 @@ async function exportWorkspace(run: Run, folder: string) {
   if (existsSync(folder) && !isFolder(folder)) {
     throw new CommandFailure(`${folder} is not a folder`, ExitCode.conflict)
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makePrivateFolder(folder)
   await whileLocked(join(folder, WORKSPACE_FILES.journeys), () => writeWorkspace(run, folder))
 }
 

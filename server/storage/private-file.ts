@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -8,9 +9,10 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 /** Accessible only to the owner. */
 export const FILE_MODE = 0o600
@@ -22,9 +24,27 @@ export const FOLDER_MODE = 0o700
  * @throws {Error} from the file system
  */
 export function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+  makePrivateFolder(dirname(path))
   // Before the engine does, which would make it readable for everyone.
   closeSync(openSync(path, 'a', FILE_MODE))
+}
+
+/**
+ * Creates a folder accessible only to its owner, and those that it is in, if they do not exist.
+ * @throws {Error} with a message for the operator
+ */
+export function makePrivateFolder(path: string): void {
+  // Not by mkdir's own recursion, which never ends where a file system answers ENOENT in a folder that exists, as /proc.
+  const parent = dirname(resolve(path))
+  if (!existsSync(parent)) makePrivateFolder(parent)
+  try {
+    mkdirSync(path, { mode: FOLDER_MODE })
+  } catch (error) {
+    // Another process may just have created it.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`Cannot create the folder ${path}: ${reason}`, { cause: error })
+  }
 }
 
 /**

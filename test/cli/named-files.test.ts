@@ -1,10 +1,11 @@
 // engines: sqlite (what is checked before a store or a server is asked)
 
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_DATABASE_URL } from '../../server/config.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
-import { runCairn } from '../fixtures/command.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
 
 /** Runs a command that has nobody to talk to. */
 async function run(folder: string, args: string[]) {
@@ -77,5 +78,24 @@ describe('a file to be written', () => {
     const file = join(folder, 'file')
     const stderr = `cairn: ${file} is not a folder\n`
     expect(await run(folder, ['export', 'workspace', file])).toEqual({ code: 3, stdout: '', stderr })
+  })
+})
+
+// A file system that answers ENOENT in a folder that exists, for which mkdir's own recursion never ends.
+describe.runIf(existsSync('/proc/self'))('a folder that cannot be created', () => {
+  it('is named if a workspace is exported to it', async () => {
+    const environment = { CAIRN_SERVICE_KEY: 'sk_any', PORT: '1' }
+    for (const folder of ['/proc/cairn', '/proc/cairn/new']) {
+      const stderr = expect.stringMatching(/^cairn: Cannot create the folder \/proc\/cairn: ENOENT.+\n$/)
+      const { ended } = spawnCairn(['export', 'workspace', folder], { environment })
+      expect(await ended).toMatchObject({ code: 1, stdout: '', stderr })
+    }
+  })
+
+  it('is named if it is that of the store', async () => {
+    const stderr = expect.stringMatching(/^cairn: Cannot open .+: Cannot create the folder .+: ENOENT.+\n$/)
+    const environment = { DATABASE_URL: DEFAULT_DATABASE_URL }
+    const { ended } = spawnCairn(['migrate'], { environment, folder: '/proc' })
+    expect(await ended).toMatchObject({ code: 1, stdout: '', stderr })
   })
 })

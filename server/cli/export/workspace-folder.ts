@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, OperationResult, Problem, Schemas } from '../../../client/index.ts'
-import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
+import { makePrivateFolder, writePrivateFile } from '../../storage/private-file.ts'
 import { allItems, dataOf } from '../replies.ts'
 import { begunAt, erasedCustomers } from './erased-customers.ts'
 import { removeLines } from './export-file.ts'
@@ -32,7 +32,7 @@ export async function writeJourneys(
   folder: string,
   signal: AbortSignal,
 ): Promise<{ events: number; customers: number }> {
-  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  makePrivateFolder(folder)
   const definitions = await allItems((query) => client.listEventDefinitions({ query, signal }))
   const journeys: Schemas['Journey'][] = []
   const enrolments: Enrolment[] = []
