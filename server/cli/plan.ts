@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Client, Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { DefinedValue } from '../domain/event-definitions.ts'
+import { writeWholeFile } from '../storage/private-file.ts'
 import { apiClient, Unreachable } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -72,7 +73,7 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
         throw new CommandFailure(`${file} already exists. ${advice}`, ExitCode.conflict)
       }
       const { plan } = await planOf(client, signal)
-      writeFileSync(file, planText(plan))
+      writeWholeFile(file, planText(plan))
       io.stdout.write(`${file}: ${countText(plan.size, 'definition')}\n`)
     },
   ).option('--force', 'replace an existing file')

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -96,10 +97,27 @@ function notOurs(path: string): Error {
  * @throws {Error} from the file system
  */
 export function writePrivateFile(path: string, text: string): void {
+  replace(path, text, FILE_MODE)
+}
+
+/**
+ * Writes a file atomically, likewise, with the mode that it has, or that any new file gets. A link is followed. What is not a
+ * regular file, such as /dev/stdout, is written to as it is.
+ * @throws {Error} from the file system
+ */
+export function writeWholeFile(path: string, text: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) replace(path, text, 0o666 & ~process.umask())
+  else if (stats.isFile()) replace(realpathSync(path), text, stats.mode & 0o777)
+  else writeFileSync(path, text)
+}
+
+function replace(path: string, text: string, mode: number) {
   const partial = `${path}.partial`
   const descriptor = createPrivateFile(partial)
   try {
     writeFileSync(descriptor, text)
+    fchmodSync(descriptor, mode)
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(partial, path)

@@ -1,10 +1,19 @@
 // engines: sqlite, postgres
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import { temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
-import { runCairn, spawnCairn } from '../fixtures/command.ts'
+import { cairnFile, runCairn, spawnCairn, startCommand } from '../fixtures/command.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -170,6 +179,30 @@ describe('cairn plan', () => {
     expect(own.text()).toBe('mine')
     expect(await own.run('pull', '--force')).toMatchObject({ code: 0 })
     expect(own.text()).toContain('events: {}')
+  })
+
+  it('replaces a file completely or not at all, with the mode and the link that it has', async ({
+    cairn,
+    workspace,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    const folder = dirname(own.file)
+    const [target, link] = [join(folder, 'target.yaml'), join(folder, 'link.yaml')]
+    writeFileSync(target, 'mine')
+    chmodSync(target, 0o640)
+    symlinkSync(target, link)
+    const pull = ['plan', 'pull', link, '--force', '--base-url', `${cairn.url}/v1`]
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    // No file can grow, as on a full disk.
+    const limited = ['-c', 'ulimit -f 0; exec "$@"', 'bash', process.execPath, cairnFile, ...pull]
+    const full = await startCommand('bash', limited, { environment }).ended
+    expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('EFBIG') })
+    expect(readFileSync(target, 'utf8')).toBe('mine')
+    expect(await runCairn(pull, { environment })).toMatchObject({ code: 0, stderr: '' })
+    expect(readFileSync(target, 'utf8')).toContain('events: {}')
+    expect(statSync(target).mode & 0o777).toBe(0o640)
+    expect(readdirSync(folder).toSorted()).toEqual(['link.yaml', 'target.yaml'])
+    expect(readlinkSync(link)).toBe(target)
   })
 
   it.for([
