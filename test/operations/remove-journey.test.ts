@@ -84,6 +84,13 @@ describe('a journey', () => {
     expect(await remove(scene)).toMatchObject({ status: 404, body: { code: 'journey_not_found' } })
   })
 
+  it('is removed with its events and enrolments at the first attempt', async () => {
+    const scene = await archived(await newScene())
+    await remove(scene)
+    await completed(scene)
+    expect(cairn.log.filter(({ msg }) => String(msg).startsWith('could not delete'))).toEqual([])
+  })
+
   it('is found nowhere once it is removed, and accepts nothing', async () => {
     const scene = await archived(await newScene())
     const { workspace, gone, kept, customer_id } = scene

@@ -86,9 +86,9 @@ export class EventRemover {
     if (!selection) return { rows: 0, isDone: true }
     const slice = this.#remove(removal, selection, place)
     this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
-    if (!slice.isDone || slice.rows > 0 || removal.kind !== 'journey' || removal.before_ms !== null)
-      return slice
-    return this.#removeEnrolments(selection.ref)
+    if (!slice.isDone || removal.kind !== 'journey' || removal.before_ms !== null) return slice
+    // Done only after the enrolments, which refer to the journey.
+    return slice.rows > 0 ? { ...slice, isDone: false } : this.#removeEnrolments(selection.ref)
   }
 
   /** Reports each enrolment to followers. */
