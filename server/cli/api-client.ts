@@ -28,7 +28,8 @@ export function apiClient(
   })
 }
 
-async function fetchOrSay(request: Request, init?: RequestInit): Promise<Response> {
+/** A `fetch` that rejects with `Unreachable`. */
+export async function fetchOrSay(request: Request, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(request, init)
   } catch (error) {

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import { fetchOrSay } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { PATIENCE, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
@@ -105,7 +106,7 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
   const workspace = isWorkspace
     ? new WorkspaceImport({
         client: createClient({ baseUrl: url, serviceKey: key, retries: 0, fetch: patientFetch(patience) }),
-        creator: createClient({ baseUrl: url, serviceKey: key }),
+        creator: createClient({ baseUrl: url, serviceKey: key, fetch: fetchOrSay }),
         signal: stop.signal,
         folder,
         tablePath: `${folder}.identifiers.ndjson`,

@@ -168,3 +168,20 @@ it('an import of a workspace ends on SIGINT, also while the server does not resp
     stderr: expect.stringContaining('interrupted. Run'),
   })
 })
+
+it('an import that loses the response to a new journey names it, because it is not created twice by itself', async () => {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const folder = join(temporaryFolder(), 'workspace')
+  const run = ({ secret_key }: Workspace, url: string, ...args: string[]) =>
+    runCairn([...args, '--base-url', `${url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
+  expect(await run(source, cairn.url, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  const url = await startFaultyProxy(cairn.url, (_, { method }) => (method === 'POST' ? 'lost' : undefined))
+  expect(await run(target, url, 'import', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^cairn: cannot reach http:.+: .+; the journey Onboarding may have been created\. Look whether it exists/,
+    ),
+  })
+  expect((await target.client.listJourneys()).data?.data).toHaveLength(2)
+})

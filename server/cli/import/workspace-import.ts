@@ -12,11 +12,12 @@ import { Readable } from 'node:stream'
 import type { Client, Schemas } from '../../../client/index.ts'
 import { parseJsonText } from '../../domain/json-text.ts'
 import { openPrivateFile } from '../../storage/private-file.ts'
+import { Unreachable } from '../api-client.ts'
 import { endOf } from '../export/export-file.ts'
 import { type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { dataOf } from '../replies.ts'
-import { countText } from '../table.ts'
+import { countText, quoted } from '../table.ts'
 import { readLines } from './lines.ts'
 
 /** The old and new identifier of a journey or customer. */
@@ -93,10 +94,21 @@ export class WorkspaceImport {
         )
       }
       this.#signal.throwIfAborted()
-      const made = dataOf(await this.#creator.createJourney({ body: { name, description, steps } }))
+      const made = dataOf(await this.#create({ name, description, steps }))
       this.#journeys.set(journey_id, made.journey_id)
       this.#note({ kind: 'journey', old: journey_id, new: made.journey_id })
     }
+  }
+
+  /** The request is not repeated: if only its response was lost, there would be two journeys. */
+  async #create(body: Schemas['JourneyCreation']) {
+    return await this.#creator.createJourney({ body }).catch((error: unknown) => {
+      if (!(error instanceof Unreachable)) throw error
+      const advice = 'Look whether it exists and remove it before you run the same command again'
+      throw new CommandFailure(
+        `${error.message}; the journey ${quoted(body.name)} may have been created. ${advice}`,
+      )
+    })
   }
 
   async #has(journey_id: string): Promise<boolean> {
