@@ -3701,7 +3701,10 @@ export interface components {
              * @enum {string}
              */
             by: "minute" | "hour" | "day";
-            /** @description Since when counts at this resolution are kept. */
+            /**
+             * @description Since when counts at this resolution are kept. A period that begins before has only what arrived since. A
+             *     store that was made by `cairn copy` counts from the copy on.
+             */
             kept_from: components["schemas"]["StoredInstant"];
             total: components["schemas"]["ActivityCounts"];
             /** @description All periods of the span, earliest first. */

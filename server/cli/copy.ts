@@ -16,7 +16,7 @@ type CopyOptions = { from: string; to: string; json?: boolean }
 const HELP = `
 Stop every server on either store first. Everything is copied unchanged: identifiers, keys (their digests), people and
 sessions, events with their message_id, the audit log. Clients and browsers do not notice when a server starts on the copy,
-with its URL as DATABASE_URL.
+with its URL as DATABASE_URL. Not copied are rejected requests and the counts of what was sent.
 
 The target must be empty at first. If the copy is interrupted, run the same command again to resume; no server starts on an
 unfinished copy. At the end the copy is read back and compared, table by table.

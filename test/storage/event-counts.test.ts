@@ -265,6 +265,9 @@ describe('counts of events', () => {
     const made_ms = await kept('day')
     expect(made_ms).toBeLessThanOrEqual(Date.now())
     expect(made_ms).toBeGreaterThan(Date.now() - 2 * DAY)
+    // Not since the period began: in a copy, what arrived earlier in that period is not counted.
+    clock.ms = Date.now()
+    for (const by of ['minute', 'hour', 'day'] as const) expect(await kept(by)).toBe(made_ms)
   })
 
   it('are kept by the minute for eight days, and by the day after that', async () => {

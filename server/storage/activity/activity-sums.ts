@@ -66,7 +66,7 @@ export function activityOf(request: ActivityRequest, counted: Counted, now_ms: n
   const total = { ...NOTHING }
   for (const period of periods) addCounts(total, period)
   const groups = (group_by && sums?.groupedBy(group_by, by)) ?? []
-  const kept_from_ms = Math.max(periodOf(now_ms - KEPT_MS[by], by) || 0, periodOf(counted.since_ms, by))
+  const kept_from_ms = Math.max(periodOf(now_ms - KEPT_MS[by], by) || 0, counted.since_ms)
   return {
     from: instantText(from_ms),
     to: instantText(to_ms),
