@@ -2067,7 +2067,8 @@ export interface components {
          * Format: date-time
          * @description An RFC 3339 instant with an offset, from the year 1900 on (older values are nearly always a clock or a field
          *     that was never set), with up to 9 fractional digits and without leap seconds. An instant that its offset moves
-         *     beyond the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
+         *     beyond the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z, and one that it moves before the year 1900 as
+         *     1900-01-01T00:00:00.000Z.
          */
         Instant: string;
         /**
@@ -5859,9 +5860,9 @@ export interface components {
         StepOrderParameter: components["schemas"]["StepOrder"];
         /**
          * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
-         *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
-         *     need `entered_from` and `entered_to`. `custom` needs `compare_from` and `compare_to`. Without them the reply is
-         *     409 `compared_period_missing`.
+         *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier, where
+         *     29 February becomes 28 February; both need `entered_from` and `entered_to`, and begin in 1900 at the earliest.
+         *     `custom` needs `compare_from` and `compare_to`. Without them the reply is 409 `compared_period_missing`.
          * @example previous_period
          */
         Compare: components["schemas"]["ComparedPeriod"];
@@ -7894,9 +7895,9 @@ export interface operations {
                 variables?: components["parameters"]["VariablesParameter"];
                 /**
                  * @description Also count the customers that entered the journey in another period. `previous_period` is the period of equal
-                 *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier; both
-                 *     need `entered_from` and `entered_to`. `custom` needs `compare_from` and `compare_to`. Without them the reply is
-                 *     409 `compared_period_missing`.
+                 *     length that ends at `entered_from`, and `previous_year` is the same period a calendar year (UTC) earlier, where
+                 *     29 February becomes 28 February; both need `entered_from` and `entered_to`, and begin in 1900 at the earliest.
+                 *     `custom` needs `compare_from` and `compare_to`. Without them the reply is 409 `compared_period_missing`.
                  * @example previous_period
                  */
                 compare?: components["parameters"]["Compare"];
