@@ -44,7 +44,7 @@ export function Frame() {
   // All changes: the end of another read is when a role that was put off is followed.
   const { data, error, refetch } = useQuery({ ...sessionQuery, notifyOnChangeProps: 'all' })
   const [shown, setShown] = useState(data)
-  // Another role could take away a form with unsaved changes, so it is followed once there is none.
+  // Another role, or none, could take away a form with unsaved changes, so it is followed once there is none.
   const session = shown && data && isInOtherRole(shown, data) ? shown : data
   useEffect(() => {
     if (!hasUnsaved()) setShown(data)
@@ -80,12 +80,13 @@ export function Frame() {
   )
 }
 
-/** Whether the same person has another role in a workspace. */
+/** Whether the same person has another role in a workspace, or is no longer a member. */
 function isInOtherRole(before: Schemas['Session'], now: Schemas['Session']): boolean {
-  const roles = new Map(before.workspaces.map(({ workspace_id, role }) => [workspace_id, role]))
-  const isOther = ({ workspace_id, role }: Schemas['Membership']) =>
-    (roles.get(workspace_id) ?? role) !== role
-  return before.person.person_id === now.person.person_id && now.workspaces.some(isOther)
+  const roles = new Map(now.workspaces.map(({ workspace_id, role }) => [workspace_id, role]))
+  return (
+    before.person.person_id === now.person.person_id &&
+    before.workspaces.some(({ workspace_id, role }) => roles.get(workspace_id) !== role)
+  )
 }
 
 /** Binds the page to one person: when the session has ended, asks to sign in again without losing typed text. */

@@ -2,6 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import {
   addMember,
@@ -386,6 +387,25 @@ describe('A role', () => {
     await hers.getByRole('button', { name: 'Leave without saving' }).click()
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()
     await hers.getByRole('button', { name: 'Create journey' }).waitFor({ state: 'detached' })
+  })
+
+  it('that is lost takes no unsaved changes away when its person returns to the tab', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, `journeys/${workspace.journey_id}/settings`, ['403 GET /v1/journeys/{id}'])
+    await field(hers, 'Name').fill('Onboarding, by Ada')
+    const { person_id } = ada
+    await owner.client().removeMember({ path: { person_id } })
+
+    const read = hers.waitForResponse('**/v1/session')
+    await comeBackTo(hers)
+    await (await read).finished()
+    await hers.getByRole('button', { name: 'Save changes' }).click()
+    await hers.getByRole('alert').filter({ hasText: problems.not_a_member.title }).first().waitFor()
+    expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
+
+    await hers.getByRole('link', { name: 'Journeys', exact: true }).click()
+    await hers.getByRole('button', { name: 'Leave without saving' }).click()
+    await heading(hers, 'Workspace not found').waitFor()
   })
 
   it('that shrinks explains who can read the audit log where it was just shown', async () => {
