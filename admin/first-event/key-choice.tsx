@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { type Choice, type ChoiceSource, SearchedSelect } from '../parts/forms/searched-select.tsx'
 import { nextFound } from '../parts/lists/pages.ts'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
@@ -110,6 +111,11 @@ export function KeyChoice({
         </Text>
       )}
       <ProblemAlert error={make.error} />
+      {current === null && (
+        <LostResponse error={make.error}>
+          The key may have been created all the same. Reload the page before you try again.
+        </LostResponse>
+      )}
     </Stack>
   )
 }

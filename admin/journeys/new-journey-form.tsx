@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { customerMeaning, journeyMeaning } from '../parts/terms.ts'
 import { fieldErrors, taken } from '../problem.ts'
@@ -53,7 +54,10 @@ export function NewJourneyForm({
           {...form.getInputProps('description')}
         />
         <Text size="sm">You can define its steps on the next page.</Text>
-        {create.error && <ProblemAlert error={create.error} />}
+        <ProblemAlert error={create.error} />
+        <LostResponse error={create.error}>
+          The journey may have been created all the same. Look for it in the list before you try again.
+        </LostResponse>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -6,6 +6,7 @@ import type { Schemas } from '../../client/person.ts'
 import { givenNameFault } from '../parts/forms/field-faults.ts'
 import { RowMenu } from '../parts/lists/row-menu.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { LostResponse } from '../parts/lost-response.tsx'
 import { notify } from '../parts/notify.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -279,6 +280,9 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
           />
         )}
         <ProblemAlert error={save.error} />
+        <LostResponse error={save.error}>
+          The view may have been saved all the same. Look for it in the list before you try again.
+        </LostResponse>
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             Save view

@@ -286,13 +286,21 @@ describe('the code for a first event', () => {
     await inspectState(page, 'first-event-arrived')
   })
 
-  it('tells a viewer who can create a key', async () => {
-    const { page } = await openFirstEvent('server', 'viewer', async (workspace, cairn) => {
-      const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
-      for (const { key_id } of (await owner.listServiceKeys()).data?.data ?? []) {
-        await owner.revokeServiceKey({ path: { key_id } })
-      }
+  it('says that a key may have been created if the response is lost', async () => {
+    const refusals = ['net::ERR_FAILED POST /v1/service-keys']
+    const { page } = await openFirstEvent('server', { prepare: revokeKeys, refusals })
+    await page.route('**/v1/service-keys', async (route) => {
+      await route.fetch()
+      await route.abort()
     })
+    // Nor can the page find out.
+    await page.route('**/v1/service-keys?*', (route) => route.abort())
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('The key may have been created all the same.').waitFor()
+  })
+
+  it('tells a viewer who can create a key', async () => {
+    const { page } = await openFirstEvent('server', { role: 'viewer', prepare: revokeKeys })
     await page.getByText('An owner or admin of the workspace can create one.').waitFor()
     expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
   })
@@ -378,18 +386,32 @@ describe('what is rejected before the first event', () => {
 /** The page for a first event of a new workspace, with the code for `curl`, a `browser` or a `server`. */
 async function openFirstEvent(
   code: string,
-  role: 'owner' | 'viewer' = 'owner',
-  prepare?: (workspace: Workspace, cairn: Cairn) => Promise<void>,
+  {
+    role = 'owner',
+    prepare,
+    refusals = [],
+  }: {
+    role?: 'owner' | 'viewer'
+    prepare?: (workspace: Workspace, cairn: Cairn) => Promise<void>
+    refusals?: string[]
+  } = {},
 ) {
   const cairn = await startCairnForTest()
   const workspace = await cairn.workspace()
   await prepare?.(workspace, cairn)
   const { headers: signedIn } = await signUp(cairn, workspace, role)
   const path = screenPath(workspace, `first-event?journey=${workspace.journey_id}&code=${code}`)
-  const page = await openAdministration({ cairn, path, signedIn })
+  const page = await openAdministration({ cairn, path, signedIn, refusals })
   await panelOf(page).waitFor()
   if (!prepare) await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
   return { cairn, page, workspace, newestEvent: () => newestEvent(workspace) }
+}
+
+async function revokeKeys(workspace: Workspace, cairn: Cairn) {
+  const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+  for (const { key_id } of (await owner.listServiceKeys()).data?.data ?? []) {
+    await owner.revokeServiceKey({ path: { key_id } })
+  }
 }
 
 async function newestEvent({ client }: Workspace) {

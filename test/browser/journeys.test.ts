@@ -130,6 +130,21 @@ describe('the journeys', () => {
     expect(data?.data).toHaveLength(1)
   })
 
+  it('are said to be possibly created if the response is lost, and are listed at once', async () => {
+    const page = await open('journeys', { refusals: ['net::ERR_FAILED POST /v1/journeys'] })
+    await page.route('**/v1/journeys', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('button', { name: 'Create journey' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create journey' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
+    await dialog.getByRole('button', { name: 'Create journey' }).click()
+    await dialog.getByText('The journey may have been created all the same.').waitFor()
+    await page.getByRole('link', { name: 'Renewal', includeHidden: true }).waitFor()
+  })
+
   it('offer their journey_id to copy', async () => {
     const page = await open('journeys')
     await page.getByRole('button', { name: 'Copy journey_id of Onboarding' }).click()

@@ -125,6 +125,21 @@ describe('a report', () => {
 })
 
 describe('a view', () => {
+  it('is said to be possibly saved if the response is lost, and is listed at once', async () => {
+    const refusals = ['net::ERR_FAILED POST /v1/views']
+    const page = await open(`journeys/${workspace.journey_id}`, owner, refusals)
+    await page.route('**/v1/views', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    const dialog = await openViews(page)
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Accounts')
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await dialog.getByText('The view may have been saved all the same.').waitFor()
+    await dialog.getByRole('list', { name: 'Views' }).getByRole('link', { name: 'Accounts' }).waitFor()
+  })
+
   it('is opened, renamed, given to the workspace and removed by keyboard', async () => {
     const { view_id } = await save({ name: 'Mine', visibility: 'own', query: { last_days: 14 } })
     const page = await open(`journeys/${workspace.journey_id}`)
