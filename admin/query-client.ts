@@ -1,8 +1,11 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query'
 import { codeOf, ProblemError } from './problem.ts'
 import { sessionQuery, setSessionEnded } from './session/session.ts'
 
 const [sessionName] = sessionQuery.queryKey
+
+// Otherwise in a later task: a second click that waits meanwhile would find the button enabled, and send a change again.
+notifyManager.setScheduler(queueMicrotask)
 
 /** The cache of everything read from the server. When a session has ended it asks to sign in again, without losing the page. */
 export const queryClient: QueryClient = new QueryClient({

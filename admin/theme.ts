@@ -1,4 +1,11 @@
-import { type CSSVariablesResolver, createTheme, darken, type MantineColorsTuple } from '@mantine/core'
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  darken,
+  type MantineColorsTuple,
+  type MantineTheme,
+  type ModalProps,
+} from '@mantine/core'
 
 /** The API reference has the same accent, #0f766e. */
 const cairn: MantineColorsTuple = [
@@ -60,7 +67,11 @@ export const theme = createTheme({
         // Otherwise a dialog's heading counts as a second banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
-      styles: { title: { fontWeight: 650 } },
+      styles: (_: MantineTheme, { opened }: ModalProps) => ({
+        title: { fontWeight: 650 },
+        // While it closes, a second click must not send a change again.
+        content: opened ? {} : { pointerEvents: 'none' },
+      }),
     },
     // A menu may contain only items, and everything on a page must be inside a landmark.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, withinPortal: false } },

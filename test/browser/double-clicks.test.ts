@@ -1,0 +1,114 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { clickRepeatedly, openAdministration } from './administration.ts'
+import { screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeEach(async () => {
+  cairn = await sharedCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+type Change = {
+  change: string
+  /** The screen, once there is what is changed. */
+  screen: () => Promise<string> | string
+  /** Opens the dialog of the change, and fills it in. */
+  ask?: (page: Page) => Promise<void>
+  /** The button that makes the change. */
+  button: string
+}
+
+const changes: Change[] = [
+  { change: 'a rotated key', screen: () => 'keys', ask: choose('Rotate'), button: 'Rotate key' },
+  { change: 'a revoked key', screen: () => 'keys', ask: choose('Revoke'), button: 'Revoke key' },
+  {
+    change: 'a rotated secret',
+    screen: async () => {
+      const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
+      const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
+      return `webhooks/${data?.webhook.webhook_id}`
+    },
+    ask: choose('Rotate secret…'),
+    button: 'Rotate secret',
+  },
+  {
+    change: 'an invitation',
+    screen: () => 'members',
+    ask: async (page) => {
+      await page.getByRole('button', { name: 'Invite member' }).click()
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Email' }).fill(newEmail())
+    },
+    button: 'Create invitation link',
+  },
+  {
+    change: 'a new workspace',
+    screen: () => 'journeys',
+    ask: async (page) => {
+      await page.getByRole('button', { name: /^Workspace / }).click()
+      await page.getByRole('menuitem', { name: 'Create workspace' }).click()
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill(workspace.journey_id)
+    },
+    button: 'Create workspace',
+  },
+  {
+    change: 'the key for a first event',
+    screen: async () => {
+      const api = owner.client(workspace.workspace_id)
+      for (const { key_id } of (await api.listServiceKeys()).data?.data ?? []) {
+        await api.revokeServiceKey({ path: { key_id } })
+      }
+      return `first-event?journey=${workspace.journey_id}`
+    },
+    button: 'Create key',
+  },
+  {
+    change: 'an erased customer',
+    screen: async () => `customers/${await initialize(workspace, 'user-1')}`,
+    ask: async (page) => {
+      await choose('Erase')(page)
+      await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
+    },
+    button: 'Erase customer',
+  },
+]
+
+/** Chooses an action from the first menu. */
+function choose(action: string) {
+  return async (page: Page) => {
+    await page
+      .getByRole('button', { name: /^Actions for/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: action }).click()
+  }
+}
+
+describe('A double click', () => {
+  it.each(changes)('makes one change: $change', async ({ screen, ask, button }) => {
+    const page = await openAdministration({
+      cairn,
+      path: screenPath(workspace, await screen()),
+      signedIn: owner.headers,
+      // With the transition in which a dialog closes.
+      reducedMotion: 'no-preference',
+    })
+    await ask?.(page)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') sent.push(request.url())
+    })
+    await clickRepeatedly(page.getByRole('button', { name: button, exact: true }))
+    expect(sent).toHaveLength(1)
+  })
+})
