@@ -48,7 +48,7 @@ export function Histogram({
 }) {
   const cairn = useCairn()
   const { canChange } = useMembership()
-  const { data: bars } = useQuery({
+  const { data: bars, isPlaceholderData } = useQuery({
     queryKey: useWorkspaceKey('activity', 'histogram', span.query, filter, canChange),
     queryFn: ({ signal }) => readBars(cairn, { span, filter, seesRefusals: canChange, signal }),
     placeholderData: keepPreviousData,
@@ -66,7 +66,7 @@ export function Histogram({
     if (drawn.begin.from.getTime() !== drawn.end.from.getTime()) onZoom(from, to)
   }
   return (
-    <Box component="section" aria-label="Events over time">
+    <Box component="section" aria-label="Events over time" aria-busy={isPlaceholderData}>
       <Group justify="space-between" gap="xs" mb={4} fz="xs" mih={22}>
         <Group gap="md">
           {parts
@@ -74,7 +74,8 @@ export function Histogram({
             .map(({ name, label, color }) => (
               <span key={name}>
                 <span className="swatch" style={{ background: `var(--series-${color})` }} />
-                {bars ? countText(sum(name)) : '…'} {label}
+                {/* Not the counts of another span or filter. */}
+                {bars && !isPlaceholderData ? countText(sum(name)) : '…'} {label}
               </span>
             ))}
           <Text span inherit c="dimmed">

@@ -102,7 +102,7 @@ export function JourneyTrendSection({
   const line = lineOf(steps.length, Number(values.line) - before, query.breakdown)
 
   return (
-    <Stack component="section" gap="sm" aria-labelledby="trend-heading">
+    <Stack component="section" gap="sm" aria-labelledby="trend-heading" aria-busy={trend.isPlaceholderData}>
       <Title order={2} size="h4" id="trend-heading">
         Conversion over time
       </Title>

@@ -42,7 +42,7 @@ export function StepTimesSection({
   if (!chosen) return null
   const from = stepBefore(steps, step)
   return (
-    <Stack component="section" gap="sm" aria-labelledby="times-heading">
+    <Stack component="section" gap="sm" aria-labelledby="times-heading" aria-busy={times.isPlaceholderData}>
       <Title order={2} size="h4" id="times-heading">
         Time between steps
       </Title>

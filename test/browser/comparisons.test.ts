@@ -301,6 +301,25 @@ describe('a part of the journey and a filter', () => {
     await busy.waitFor({ state: 'detached' })
   })
 
+  it('leaves charts grey until those of the new numbers arrive', async () => {
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
+    const page = await open()
+    const sections = ['Conversion over time', 'Time between steps'].map((name) =>
+      page.getByRole('region', { name }),
+    )
+    for (const section of sections) await section.getByRole('figure').waitFor()
+    await page.route(/\/(trend|step-times)\?.*step_order=strict/, async (route) => {
+      await isAllowed
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Strict order' }).click()
+    const busy = () => Promise.all(sections.map((section) => section.getAttribute('aria-busy')))
+    await expect.poll(busy).toEqual(['true', 'true'])
+    allow()
+    await expect.poll(busy).toEqual(['false', 'false'])
+  })
+
   it('are chosen by mouse and by keyboard, and go on to the customers', async () => {
     const page = await open()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()

@@ -407,6 +407,23 @@ describe('What was refused', () => {
     await group.getByText(/last received \d+ [A-Z][a-z]+, \d\d:\d\d/).waitFor()
   })
 
+  it('is not denied, nor counted, for a span whose numbers are still loading', async () => {
+    const { client, journey_id } = workspace
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    await client.archiveJourney({ path: { journey_id } })
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    const page = await open('events/refused?code=customer_not_found')
+    const denied = page.getByRole('heading', { name: 'No rejected requests' })
+    await denied.waitFor()
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('1 rejected', { exact: true }).waitFor()
+    await page.route(/\/v1\/(activity|refusals\/summary)/, () => {})
+    await page.getByText('7 d', { exact: true }).click()
+    await counters.getByText('in the last 7 days').waitFor()
+    await counters.getByText('… rejected', { exact: true }).waitFor()
+    await denied.waitFor({ state: 'detached' })
+  })
+
   it('is sent again as the preview has counted it, whatever arrives or is filtered after that', async () => {
     const { client, journey_id } = workspace
     const id = await customer('Ada Lovelace', 'user-1')

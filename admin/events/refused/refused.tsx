@@ -94,7 +94,14 @@ function Groups() {
       {summary.isPending && <Loading lines={5} />}
       {groups.length > 0 && (
         <ArrowKeys>
-          <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
+          <Stack
+            component="ul"
+            aria-busy={summary.isPlaceholderData}
+            gap={0}
+            m={0}
+            p={0}
+            style={{ listStyle: 'none' }}
+          >
             {groups.map((group) => {
               const { code, field, key_id } = group
               const name = `${code} ${field} ${key_id}`
@@ -126,7 +133,7 @@ function Groups() {
           counted and their contents not saved, mostly because they arrived faster than contents are saved.
         </Alert>
       )}
-      {summary.data?.count === 0 && (
+      {summary.data?.count === 0 && !summary.isPlaceholderData && (
         <EmptyState title="No rejected requests" icon={<IconCircleCheck />}>
           {filters.count > 0 ? 'None that match these filters' : 'None'} in {span.text}. Requests rejected for
           their contents are kept here for a few days, so that you can replay them once the cause is fixed.
