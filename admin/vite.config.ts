@@ -137,6 +137,8 @@ export default defineConfig({
     assetsDir: 'assets',
     sourcemap: false,
     target: 'es2022',
+    // Browsers that do not preload modules load them all the same, later.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // Every file of Mantine begins with 'use client', which has no meaning here.
       checks: { moduleLevelDirective: false },
