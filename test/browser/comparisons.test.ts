@@ -279,6 +279,14 @@ describe('a comparison', () => {
     await page.getByRole('button', { name: /^compared with .*, remove filter$/ }).click()
     await expect.poll(() => parameters(page)).toEqual([])
   })
+
+  it('is named by its days, also where one of them begins at one o’clock', async () => {
+    const page = await open(
+      '?compare=custom&compare_from=2026-03-08T05:00:00.000Z&compare_to=2026-03-15T04:00:00.000Z',
+      { timezoneId: 'America/Havana' },
+    )
+    await page.getByRole('heading', { name: 'Compared with 8 Mar 2026 – 14 Mar 2026' }).waitFor()
+  })
 })
 
 describe('a part of the journey and a filter', () => {

@@ -114,7 +114,9 @@ describe('a file', () => {
     writeFileSync(file, '')
     const databaseUrl = `sqlite:${join(file, 'cairn.db')}`
     for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
-      const stderr = expect.stringMatching(/^cairn: Cannot open .+cairn\.db: E(EXIST|NOTDIR): .+\n$/)
+      const stderr = expect.stringMatching(
+        /^cairn: Cannot open .+cairn\.db: Cannot create the folder .+: E(EXIST|NOTDIR): .+\n$/,
+      )
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
     }
   })
