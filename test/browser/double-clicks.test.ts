@@ -1,30 +1,22 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Page } from 'playwright-core'
-import { beforeEach, describe, expect, it } from 'vitest'
-import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { describe, expect } from 'vitest'
+import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { it } from '../fixtures/it.ts'
+import { newEmail, type SignedUp } from '../fixtures/people.ts'
 import { clickRepeatedly, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
-let cairn: Cairn
-let workspace: Workspace
-let owner: SignedUp
-
-beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
-})
+type Of = { workspace: Workspace; owner: SignedUp }
 
 type Change = {
   change: string
   /** The screen, once there is what is changed. */
-  screen: () => Promise<string> | string
+  screen: (of: Of) => Promise<string> | string
   /** Opens the dialog of the change, and fills it in. */
-  ask?: (page: Page) => Promise<void>
+  ask?: (page: Page, of: Of) => Promise<void>
   /** The button that makes the change. */
   button: string
 }
@@ -34,7 +26,7 @@ const changes: Change[] = [
   { change: 'a revoked key', screen: () => 'keys', ask: choose('Revoke'), button: 'Revoke key' },
   {
     change: 'a rotated secret',
-    screen: async () => {
+    screen: async ({ workspace, owner }) => {
       const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
       const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
       return `webhooks/${data?.webhook.webhook_id}`
@@ -54,7 +46,7 @@ const changes: Change[] = [
   {
     change: 'a new workspace',
     screen: () => 'journeys',
-    ask: async (page) => {
+    ask: async (page, { workspace }) => {
       await page.getByRole('button', { name: /^Workspace / }).click()
       await page.getByRole('menuitem', { name: 'Create workspace' }).click()
       await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill(workspace.journey_id)
@@ -63,7 +55,7 @@ const changes: Change[] = [
   },
   {
     change: 'the key for a first event',
-    screen: async () => {
+    screen: async ({ workspace, owner }) => {
       const api = owner.client(workspace.workspace_id)
       for (const { key_id } of (await api.listServiceKeys()).data?.data ?? []) {
         await api.revokeServiceKey({ path: { key_id } })
@@ -74,7 +66,7 @@ const changes: Change[] = [
   },
   {
     change: 'an erased customer',
-    screen: async () => `customers/${await initialize(workspace, 'user-1')}`,
+    screen: async ({ workspace }) => `customers/${await initialize(workspace, 'user-1')}`,
     ask: async (page) => {
       await choose('Erase')(page)
       await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
@@ -95,20 +87,24 @@ function choose(action: string) {
 }
 
 describe('A double click', () => {
-  it.each(changes)('makes one change: $change', async ({ screen, ask, button }) => {
-    const page = await openAdministration({
-      cairn,
-      path: screenPath(workspace, await screen()),
-      signedIn: owner.headers,
-      // With the transition in which a dialog closes.
-      reducedMotion: 'no-preference',
-    })
-    await ask?.(page)
-    const sent: string[] = []
-    page.on('request', (request) => {
-      if (request.method() !== 'GET') sent.push(request.url())
-    })
-    await clickRepeatedly(page.getByRole('button', { name: button, exact: true }))
-    expect(sent).toHaveLength(1)
-  })
+  it.for(changes)(
+    'makes one change: $change',
+    async ({ screen, ask, button }, { cairn, workspace, owner }) => {
+      const of = { workspace, owner }
+      const page = await openAdministration({
+        cairn,
+        path: screenPath(workspace, await screen(of)),
+        signedIn: owner.headers,
+        // With the transition in which a dialog closes.
+        reducedMotion: 'no-preference',
+      })
+      await ask?.(page, of)
+      const sent: string[] = []
+      page.on('request', (request) => {
+        if (request.method() !== 'GET') sent.push(request.url())
+      })
+      await clickRepeatedly(page.getByRole('button', { name: button, exact: true }))
+      expect(sent).toHaveLength(1)
+    },
+  )
 })

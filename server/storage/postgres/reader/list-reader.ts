@@ -6,7 +6,7 @@ import { ListQueue } from '../../lists/list-queue.ts'
 import type { ListReads } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Connection } from '../connection/connection.ts'
-import { seenFromOutside } from '../connection/outages.ts'
+import { outward } from '../connection/outages.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 
 /** Reads lists on separate connections, through a fair queue. A read that nobody waits for any more is cancelled. */
@@ -31,11 +31,7 @@ export class ListReader {
 
   /** Runs several statements on a connection of their own, see `ListQueue`. */
   async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#listQueue.take(reading, (signal) => readOn(this.#pool, signal, read))
-    } catch (error) {
-      throw seenFromOutside(error)
-    }
+    return await outward(this.#listQueue.take(reading, (signal) => readOn(this.#pool, signal, read)))
   }
 
   /** Reads a page of events, as the JSON of the contract's `EventPage`. */
