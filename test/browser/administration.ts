@@ -263,6 +263,15 @@ export async function goBackAndStay(page: Page, title: string): Promise<void> {
   await question.waitFor({ state: 'hidden' })
 }
 
+/** From now on the page gets no response to a change that it sends to such a URL, although the server makes the change. */
+export async function loseResponses(page: Page, url: string): Promise<void> {
+  await page.route(url, async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    await route.fetch()
+    await route.abort()
+  })
+}
+
 /**
  * Clicks a button, and again whenever a person could until it is gone: before the page's next task, as the second click of a
  * double click is on a slow machine, and then in every frame, also of the transition that closes its dialog.

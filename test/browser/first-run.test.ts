@@ -23,7 +23,7 @@ import { installPackage, writeIn } from '../fixtures/installation.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
 import { within } from '../fixtures/within.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { inspectState, loseResponses, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const run = promisify(execFile)
@@ -289,10 +289,7 @@ describe('the code for a first event', () => {
   it('says that a key may have been created if the response is lost', async () => {
     const refusals = ['net::ERR_FAILED POST /v1/service-keys']
     const { page } = await openFirstEvent('server', { prepare: revokeKeys, refusals })
-    await page.route('**/v1/service-keys', async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/v1/service-keys')
     // Nor can the page find out.
     await page.route('**/v1/service-keys?*', (route) => route.abort())
     await page.getByRole('button', { name: 'Create key' }).click()

@@ -10,7 +10,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { inspectState, loseResponses, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const steps = [
@@ -132,11 +132,7 @@ describe('the journeys', () => {
 
   it('are said to be possibly created if the response is lost, and are listed at once', async () => {
     const page = await open('journeys', { refusals: ['net::ERR_FAILED POST /v1/journeys'] })
-    await page.route('**/v1/journeys', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/v1/journeys')
     await page.getByRole('button', { name: 'Create journey' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create journey' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')

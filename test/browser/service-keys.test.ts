@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { inspectState, loseResponses, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -148,11 +148,7 @@ describe('a new secret key', () => {
 
   it('is said to be possibly created if the response is lost, and is listed at once', async () => {
     const page = await openKeys({ refusals: ['net::ERR_FAILED POST /v1/service-keys'] })
-    await page.route('**/v1/service-keys', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/v1/service-keys')
     const dialog = await openNewKey(page, 'Secret', 'Importer')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByText('The key may have been created all the same.').waitFor()
@@ -409,10 +405,7 @@ describe('a key', () => {
 
   it('is said to be possibly rotated if the response is lost, and the new one is listed', async () => {
     const page = await openKeys({ refusals: ['net::ERR_FAILED POST /v1/service-keys/{id}/rotate'] })
-    await page.route('**/rotate', async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/rotate')
     await choose(page, workspace.secret_key, 'Rotate')
     const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
     await dialog.getByRole('button', { name: 'Rotate key' }).click()

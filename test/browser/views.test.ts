@@ -14,6 +14,7 @@ import {
   hasFocus,
   inspectScreen,
   inspectState,
+  loseResponses,
   openAdministration,
   tabTo,
 } from './administration.ts'
@@ -128,11 +129,7 @@ describe('a view', () => {
   it('is said to be possibly saved if the response is lost, and is listed at once', async () => {
     const refusals = ['net::ERR_FAILED POST /v1/views']
     const page = await open(`journeys/${workspace.journey_id}`, owner, refusals)
-    await page.route('**/v1/views', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/v1/views')
     const dialog = await openViews(page)
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Accounts')
     await dialog.getByRole('button', { name: 'Save view' }).click()
@@ -384,11 +381,7 @@ describe('a link to a view', () => {
 
   it('is said to be possibly created if the response is lost, and is listed at once', async () => {
     const { page, dialog } = await openViewLinks(['net::ERR_FAILED POST /v1/views/{id}/links'])
-    await page.route('**/links', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/links')
     await dialog.getByRole('button', { name: 'Create link' }).click()
     await dialog.getByText('The link may have been created all the same.').waitFor()
     await dialog.getByRole('list', { name: 'Links' }).getByRole('listitem').waitFor()

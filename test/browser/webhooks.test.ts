@@ -8,7 +8,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { goBackAndStay, inspectState, openAdministration } from './administration.ts'
+import { goBackAndStay, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -131,11 +131,7 @@ describe('a new webhook', () => {
 
   it('is said to be possibly created if the response is lost', async () => {
     const page = await open('webhooks/new', { refusals: ['net::ERR_FAILED POST /v1/webhooks'] })
-    await page.route('**/v1/webhooks', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/v1/webhooks')
     await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/hook')
     await page.getByRole('checkbox', { name: 'Erased customers' }).check()
     await page.getByRole('button', { name: 'Create webhook' }).click()
@@ -337,10 +333,7 @@ describe('a webhook', () => {
     const page = await open(`webhooks/${webhook.webhook_id}`, {
       refusals: ['net::ERR_FAILED POST /v1/webhooks/{id}/rotate'],
     })
-    await page.route('**/rotate', async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
+    await loseResponses(page, '**/rotate')
     await choose(page, 'Rotate secret…')
     const asked = page.getByRole('dialog', { name: 'Rotate the secret?' })
     await asked.getByRole('button', { name: 'Rotate secret' }).click()
