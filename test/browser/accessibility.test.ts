@@ -1,41 +1,20 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { get, type IncomingMessage } from 'node:http'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
-import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
-import { startChildServer } from '../fixtures/child-server.ts'
-import { freePort } from '../fixtures/free-port.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import {
-  hasFocus,
-  hasFocusWithin,
-  inspectScreen,
-  inspectState,
-  openAdministration,
-  tabTo,
-} from './administration.ts'
+import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
+import { expectSmall, expectSmallIn, loadedFiles, loadedUrls, sizeOf } from './first-visit.ts'
 import { expectLayersUncovered, inspectLayers } from './layers.ts'
-import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
-
-declare global {
-  /** The color scheme that a page had when its body began. */
-  var schemeOfBody: string | null
-  /** The sum of all layout shifts of a page. */
-  var layoutShift: number
-  /** Whether a page has announced that it is loading something. */
-  var wasBusy: boolean
-}
+import { comeBackTo, heading, screenPath, signInDialog, tableRows } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 
@@ -209,7 +188,7 @@ async function outside(
 }
 
 function table(name: string) {
-  return (page: Page) => page.getByRole('table', { name }).locator('tbody tr').first()
+  return (page: Page) => tableRows(page, name).first()
 }
 
 /** In the order of app.tsx. */
@@ -670,6 +649,23 @@ const statesOfTheirOwn: Pick<Screen, 'name' | 'open'>[] = [
   },
 ]
 
+/** Checks that tabs are in one row, all visible on a phone, and scroll on a narrower screen. */
+async function expectTabsInOneRow(page: Page) {
+  const rows = () =>
+    page.locator('.tabs, [role=tablist]').evaluateAll((rows) =>
+      rows.map((row) => ({
+        tops: new Set(Array.from(row.children, (tab) => Math.round(tab.getBoundingClientRect().top))).size,
+        isCut: row.scrollWidth > row.clientWidth,
+      })),
+    )
+  const viewport = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  expect(await rows()).toEqual([{ tops: 1, isCut: false }])
+  await page.setViewportSize({ width: 180, height: 800 })
+  expect(await rows()).toMatchObject([{ tops: 1 }])
+  if (viewport) await page.setViewportSize(viewport)
+}
+
 /** The menus and lists of options already checked on earlier screens. */
 const layersSeen = new Set<string>()
 
@@ -736,323 +732,5 @@ describe('Every screen', () => {
     await navigation.getByRole('link', { name: 'Members' }).click()
     await heading(page, 'Members').waitFor()
     await navigation.waitFor({ state: 'hidden' })
-  })
-})
-
-describe('The keyboard alone', () => {
-  it('skips the navigation', async () => {
-    const page = await inWorkspace('journeys', table('Journeys'))
-    await page.keyboard.press('Tab')
-    const skip = page.getByRole('link', { name: 'Skip to content' })
-    expect(await hasFocus(skip)).toBe(true)
-    expect((await skip.boundingBox())?.y).toBeGreaterThan(0)
-    await page.keyboard.press('Enter')
-    expect(await hasFocus(page.getByRole('main'))).toBe(true)
-    await page.keyboard.press('Tab')
-    expect(await hasFocus(page.getByRole('button', { name: 'Create journey' }))).toBe(true)
-  })
-
-  it('signs in: the first field has the focus, also after a redirect', async () => {
-    for (const path of ['/sign-in', '/', screenPath(workspace, 'keys')]) {
-      const page = await outside(path, 'Sign in')
-      await expect.poll(() => hasFocus(page.getByRole('textbox', { name: 'Email' }))).toBe(true)
-      await page.getByText('Forgot your password?').waitFor()
-    }
-  })
-
-  it('navigates, and moves the focus to the heading', async () => {
-    const page = await inWorkspace('journeys', table('Journeys'))
-    await tabTo(page, page.getByRole('link', { name: 'Customers' }))
-    await page.keyboard.press('Enter')
-    await heading(page, 'Customers').waitFor()
-    await expect.poll(() => hasFocus(heading(page, 'Customers'))).toBe(true)
-    expect(await page.getByRole('link', { name: 'Customers' }).getAttribute('aria-current')).toBe('page')
-    await page.keyboard.press('Tab')
-    expect(await hasFocus(page.getByRole('button', { name: 'Export' }))).toBe(true)
-    await page.keyboard.press('Tab')
-    expect(await hasFocus(page.getByRole('searchbox', { name: 'Search customers' }))).toBe(true)
-  })
-
-  it('opens a menu, moves in it, chooses and closes it', async () => {
-    const page = await inWorkspace('journeys', table('Journeys'))
-    const button = page.getByRole('button', { name: 'Color scheme' })
-    const html = page.locator('html')
-    const menu = page.getByRole('menu')
-    await tabTo(page, button)
-    await page.keyboard.press('Enter')
-    await menu.waitFor()
-    await expect.poll(() => hasFocusWithin(menu)).toBe(true)
-    await page.keyboard.press('Escape')
-    await menu.waitFor({ state: 'hidden' })
-    await expect.poll(() => hasFocus(button)).toBe(true)
-
-    const dark = page.getByRole('menuitemradio', { name: 'Dark' })
-    await expect
-      .poll(async () => {
-        // A key pressed while the menu is still closing opens nothing; a user would press it again.
-        if (!(await menu.isVisible())) await page.keyboard.press('Enter')
-        else if (!(await hasFocus(dark))) await page.keyboard.press('ArrowDown')
-        return await hasFocus(dark)
-      })
-      .toBe(true)
-    await page.keyboard.press('Enter')
-    await menu.waitFor({ state: 'hidden' })
-    expect(await html.getAttribute('data-mantine-color-scheme')).toBe('dark')
-    await expect.poll(() => hasFocus(button)).toBe(true)
-  })
-
-  it('stays in a dialog, and returns the focus to what opened it', async () => {
-    const page = await inWorkspace('members', table('Members'))
-    const opener = page.getByRole('button', { name: 'Invite' })
-    await tabTo(page, opener)
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Invite member' })
-    await expect.poll(() => hasFocus(dialog.getByRole('textbox', { name: 'Email' }))).toBe(true)
-    const within = () => hasFocusWithin(dialog)
-    for (const key of ['Tab', 'Shift+Tab']) {
-      for (let presses = 0; presses < 8; presses++) {
-        await page.keyboard.press(key)
-        expect(await within(), `${key} ${presses}`).toBe(true)
-      }
-    }
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'hidden' })
-    await expect.poll(() => hasFocus(opener)).toBe(true)
-  })
-
-  it('opens the details of an event and of an entry', async () => {
-    const page = await inWorkspace('events', table('Events'))
-    const event = page.getByRole('button', { name: /^signed_up/ }).first()
-    await tabTo(page, event)
-    await page.keyboard.press('Enter')
-    const details = page.getByRole('dialog')
-    await details.getByText('Custom variables', { exact: true }).waitFor()
-    await expect.poll(() => hasFocusWithin(details)).toBe(true)
-    await page.keyboard.press('Escape')
-    await details.waitFor({ state: 'hidden' })
-    await expect.poll(() => hasFocus(event)).toBe(true)
-  })
-})
-
-describe('The color scheme', () => {
-  it('follows the system until one is chosen, and is remembered', async () => {
-    const page = await inWorkspace('journeys', table('Journeys'))
-    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
-    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    const choose = async (name: string) => {
-      await page.getByRole('button', { name: 'Color scheme' }).click()
-      await page.getByRole('menuitemradio', { name }).click()
-    }
-    expect(await scheme()).toBe('light')
-    const light = await ground()
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await expect.poll(scheme).toBe('dark')
-    expect(await ground()).not.toBe(light)
-    await choose('Light')
-    await expect.poll(scheme).toBe('light')
-    await page.reload()
-    await table('Journeys')(page).waitFor()
-    expect([await scheme(), await ground()]).toEqual(['light', light])
-    await choose('System')
-    await expect.poll(scheme).toBe('dark')
-  })
-
-  it('is there before the first paint', async () => {
-    const prepare = (page: Page) =>
-      page.addInitScript(() => {
-        // Nothing is drawn before there is a body.
-        const observer = new MutationObserver(() => {
-          if (!document.body) return
-          globalThis.schemeOfBody = document.documentElement.getAttribute('data-mantine-color-scheme')
-          observer.disconnect()
-        })
-        observer.observe(document, { childList: true, subtree: true })
-      })
-    const page = await inWorkspace('journeys', table('Journeys'), { colorScheme: 'dark', prepare })
-    expect(await page.evaluate(() => globalThis.schemeOfBody)).toBe('dark')
-  })
-})
-
-/** Checks the size limit of a first visit, and a minimum, below which nothing was measured. */
-function expectSmall(bytes: number) {
-  expect(bytes).toBeLessThan(250_000)
-  expect(bytes).toBeGreaterThan(50_000)
-}
-
-/** Everything that the page has requested since it was opened, including itself. */
-function loadedUrls(page: Page): Promise<string[]> {
-  return page.evaluate(() =>
-    ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type).map(({ name }) => name)),
-  )
-}
-
-/** The paths of the interface's files among them. */
-async function loadedFiles(page: Page): Promise<string[]> {
-  const paths = (await loadedUrls(page)).map((url) => new URL(url).pathname)
-  return [...new Set(paths)].filter((path) => path.startsWith('/admin/'))
-}
-
-/** The size of a file of the interface as the server sends it with gzip, in bytes. */
-function sizeOf(path: string): number {
-  const file = `dist${path}`
-  return [`${file}.gz`, file].filter((file) => existsSync(file)).map((file) => statSync(file).size)[0] ?? 0
-}
-
-/**
- * Fails if a first visit is too large in a coding, or not sent in it. Requests the files itself, because browsers do not
- * accept brotli without TLS.
- */
-async function expectSmallIn(coding: string, urls: string[], headers: Record<string, string>) {
-  let total = 0
-  const files = new Set<string>()
-  const codings = new Set<string | undefined>()
-  for (const url of new Set(urls)) {
-    const request = get(url, { headers: { ...headers, 'accept-encoding': coding } })
-    const [response] = (await once(request, 'response')) as [IncomingMessage]
-    for await (const chunk of response) total += chunk.length
-    if (!new URL(url).pathname.startsWith('/admin/')) continue
-    files.add(url)
-    codings.add(response.headers['content-encoding'])
-  }
-  expectSmall(total)
-  expect(files.size).toBeLessThan(30)
-  expect([...codings].filter(Boolean)).toEqual([coding])
-}
-
-describe('A first visit', () => {
-  it('may run only Cairn’s own scripts, by its Content-Security-Policy', async () => {
-    for (const path of ['/admin/', '/admin/sign-in', '/admin/w/wsp_1/journeys']) {
-      const policy = (await fetch(`${cairn.url}${path}`)).headers.get('content-security-policy') ?? ''
-      const directives = new Map(
-        policy.split(';').map((directive) => {
-          const [name = '', ...values] = directive.trim().split(/\s+/)
-          return [name, values.join(' ')]
-        }),
-      )
-      expect(directives.get('script-src') ?? directives.get('default-src'), path).toBe("'self'")
-      expect(directives.get('frame-ancestors'), path).toBe("'none'")
-      expect(directives.get('base-uri'), path).toBe("'none'")
-    }
-  })
-})
-
-/** Checks that tabs are in one row, all visible on a phone, and scroll on a narrower screen. */
-async function expectTabsInOneRow(page: Page) {
-  const rows = () =>
-    page.locator('.tabs, [role=tablist]').evaluateAll((rows) =>
-      rows.map((row) => ({
-        tops: new Set(Array.from(row.children, (tab) => Math.round(tab.getBoundingClientRect().top))).size,
-        isCut: row.scrollWidth > row.clientWidth,
-      })),
-    )
-  const viewport = page.viewportSize()
-  await page.setViewportSize({ width: 390, height: 800 })
-  expect(await rows()).toEqual([{ tops: 1, isCut: false }])
-  await page.setViewportSize({ width: 180, height: 800 })
-  expect(await rows()).toMatchObject([{ tops: 1 }])
-  if (viewport) await page.setViewportSize(viewport)
-}
-
-describe('Loading', () => {
-  it.each([
-    ['journeys', 'Journeys'],
-    ['customers', 'Customers'],
-    ['events', 'Events'],
-  ])('is announced, and moves nothing on the page: %s', async (screen, name) => {
-    const page = await inWorkspace(screen, table(name), {
-      async prepare(page) {
-        const session = await page.context().newCDPSession(page)
-        await session.send('Network.enable')
-        await session.send('Network.emulateNetworkConditions', {
-          offline: false,
-          latency: 150,
-          downloadThroughput: -1,
-          uploadThroughput: -1,
-        })
-        await page.addInitScript(() => {
-          globalThis.layoutShift = 0
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) {
-              if ('value' in entry && typeof entry.value === 'number') globalThis.layoutShift += entry.value
-            }
-          }).observe({ type: 'layout-shift', buffered: true })
-          globalThis.wasBusy = false
-          new MutationObserver(() => {
-            globalThis.wasBusy ||= document.querySelector('main [aria-busy=true]') !== null
-          }).observe(document, { childList: true, subtree: true })
-        })
-      },
-    })
-    await page.waitForLoadState('networkidle')
-    expect(await page.evaluate(() => globalThis.wasBusy)).toBe(true)
-    expect(await page.evaluate(() => globalThis.layoutShift)).toBeLessThan(0.01)
-  })
-})
-
-describe('A server that does not answer', () => {
-  const refused = (path: string) => `net::ERR_CONNECTION_REFUSED GET ${path}`
-
-  /** A server in a process of its own that can be stopped and restarted at the same address, and a page of it. */
-  async function openOn(screen: string, refusals: string[]) {
-    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
-    const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
-    const environment = { PORT: `${await freePort()}` }
-    let server = await startChildServer({ databaseUrl, environment })
-    const { url } = server
-    const person = await newMember({ url, databaseUrl }, workspace, 'owner')
-    const signedIn = await signIn({ fetch: (path, init) => fetch(`${url}/v1${path}`, init) }, person)
-    const path = screenPath(workspace, screen)
-    const page = await openAdministration({ cairn: { url }, signedIn, path, refusals })
-    return {
-      page,
-      stop: () => server.end('SIGTERM'),
-      async start() {
-        server = await startChildServer({ databaseUrl, environment })
-      },
-    }
-  }
-
-  it('is reported, and “Try again” loads what was requested once it is back', async () => {
-    const { page, stop, start } = await openOn('customers', [refused('/v1/customers')])
-    await page.getByRole('heading', { name: 'No customers yet' }).waitFor()
-    await stop()
-
-    await page.getByRole('searchbox', { name: 'Search customers' }).fill('ada')
-    const alert = page.getByRole('alert', { name: 'Cannot reach Cairn' })
-    await alert.waitFor()
-    await inspectState(page, 'server-stopped')
-    await start()
-    await alert.getByRole('button', { name: 'Try again' }).click()
-
-    await page.getByRole('heading', { name: 'No customer found' }).waitFor()
-    await alert.waitFor({ state: 'hidden' })
-    expect(await page.getByRole('searchbox', { name: 'Search customers' }).inputValue()).toBe('ada')
-  })
-
-  it('loses nothing of a form', async () => {
-    const { page, stop, start } = await openOn('journeys', ['net::ERR_CONNECTION_REFUSED POST /v1/journeys'])
-    await table('Journeys')(page).waitFor()
-    await page.getByRole('button', { name: 'Create journey' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
-    await stop()
-
-    await dialog.getByRole('button', { name: 'Create journey' }).click()
-    await dialog.getByRole('alert', { name: 'Cannot reach Cairn' }).waitFor()
-    expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renewal')
-    await start()
-    await dialog.getByRole('button', { name: 'Create journey' }).click()
-    await heading(page, 'Renewal').waitFor()
-  })
-
-  it('is reported if a screen’s code cannot be loaded, and a reload opens the screen once it is back', async () => {
-    const { page, stop, start } = await openOn('journeys', [refused('/admin/assets/{file}')])
-    await table('Journeys')(page).waitFor()
-    await stop()
-    await page.getByRole('link', { name: 'Members' }).click()
-    await heading(page, 'This page could not be loaded').waitFor()
-    await start()
-    await page.getByRole('button', { name: 'Reload page' }).click()
-    await table('Members')(page).waitFor()
   })
 })

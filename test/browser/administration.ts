@@ -15,7 +15,7 @@ import { lendContext } from './contexts.ts'
 import { expectLayersUncovered } from './layers.ts'
 import { keepsScreenshots } from './screenshots.ts'
 
-type AdministrationOptions = Pick<
+export type AdministrationOptions = Pick<
   BrowserContextOptions,
   'viewport' | 'colorScheme' | 'reducedMotion' | 'timezoneId'
 > & {

@@ -11,6 +11,11 @@ export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
+/** Returns the rows of a table, without its header. */
+export function tableRows(page: Page, name: string): Locator {
+  return page.getByRole('table', { name }).locator('tbody tr')
+}
+
 /** Fills in and submits the sign-in form of the page or the dialog. */
 export async function sendSignIn(
   place: Page | Locator,

@@ -62,4 +62,19 @@ describe('every reply', () => {
       expect(headers.has('server')).toBe(false)
     }
   })
+
+  it('lets a page of the interface run only Cairn’s own scripts, in no frame', async () => {
+    for (const path of ['/admin/', '/admin/sign-in', '/admin/w/wsp_1/journeys']) {
+      const policy = (await fetch(`${cairn.url}${path}`)).headers.get('content-security-policy') ?? ''
+      const directives = new Map(
+        policy.split(';').map((directive) => {
+          const [name = '', ...values] = directive.trim().split(/\s+/)
+          return [name, values.join(' ')]
+        }),
+      )
+      expect(directives.get('script-src') ?? directives.get('default-src'), path).toBe("'self'")
+      expect(directives.get('frame-ancestors'), path).toBe("'none'")
+      expect(directives.get('base-uri'), path).toBe("'none'")
+    }
+  })
 })

@@ -1,0 +1,52 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { it } from './it.ts'
+import { tableRows } from './screens.ts'
+
+declare global {
+  /** The color scheme that a page had when its body began. */
+  var schemeOfBody: string | null
+}
+
+describe('The color scheme', () => {
+  it('follows the system until one is chosen, and is remembered', async ({ open }) => {
+    const page = await open('journeys')
+    await tableRows(page, 'Journeys').first().waitFor()
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Color scheme' }).click()
+      await page.getByRole('menuitemradio', { name }).click()
+    }
+    expect(await scheme()).toBe('light')
+    const light = await ground()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expect.poll(scheme).toBe('dark')
+    expect(await ground()).not.toBe(light)
+    await choose('Light')
+    await expect.poll(scheme).toBe('light')
+    await page.reload()
+    await tableRows(page, 'Journeys').first().waitFor()
+    expect([await scheme(), await ground()]).toEqual(['light', light])
+    await choose('System')
+    await expect.poll(scheme).toBe('dark')
+  })
+
+  it('is there before the first paint', async ({ open }) => {
+    const prepare = (page: Page) =>
+      page.addInitScript(() => {
+        // Nothing is drawn before there is a body.
+        const observer = new MutationObserver(() => {
+          if (!document.body) return
+          globalThis.schemeOfBody = document.documentElement.getAttribute('data-mantine-color-scheme')
+          observer.disconnect()
+        })
+        observer.observe(document, { childList: true, subtree: true })
+      })
+    const page = await open('journeys', { colorScheme: 'dark', prepare })
+    await tableRows(page, 'Journeys').first().waitFor()
+    expect(await page.evaluate(() => globalThis.schemeOfBody)).toBe('dark')
+  })
+})
