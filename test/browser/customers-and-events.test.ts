@@ -10,7 +10,7 @@ import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, screenPath, tableRows } from './screens.ts'
 
 /** Thirteen hours ahead of UTC in November, so most instants fall on another day there. */
 const timezoneId = 'Pacific/Auckland'
@@ -63,7 +63,7 @@ async function event(
 
 /** The first column of a table, row by row. */
 async function firstColumn(page: Page, table: string): Promise<string[]> {
-  const rows = page.getByRole('table', { name: table }).locator('tbody tr')
+  const rows = tableRows(page, table)
   const names = await rows.evaluateAll((rows) =>
     rows.map((row) => row.querySelector('td a, td button')?.firstChild?.textContent ?? ''),
   )

@@ -8,7 +8,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration, tabTo } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -44,7 +44,7 @@ async function stored(): Promise<Schemas['EventDefinition'][]> {
 
 /** The rows of a table, as the texts of their cells. */
 function rows(page: Page, name: string): Promise<string[][]> {
-  const found = page.getByRole('table', { name }).locator('tbody tr')
+  const found = tableRows(page, name)
   return found.evaluateAll((rows) =>
     rows.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.innerText.replaceAll('\n', ' '))),
   )

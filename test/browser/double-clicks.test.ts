@@ -4,10 +4,9 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { it } from '../fixtures/it.ts'
 import { newEmail, type SignedUp } from '../fixtures/people.ts'
-import { clickRepeatedly, openAdministration } from './administration.ts'
-import { screenPath } from './screens.ts'
+import { clickRepeatedly } from './administration.ts'
+import { it } from './it.ts'
 
 type Of = { workspace: Workspace; owner: SignedUp }
 
@@ -89,15 +88,10 @@ function choose(action: string) {
 describe('A double click', () => {
   it.for(changes)(
     'makes one change: $change',
-    async ({ screen, ask, button }, { cairn, workspace, owner }) => {
+    async ({ screen, ask, button }, { workspace, owner, open }) => {
       const of = { workspace, owner }
-      const page = await openAdministration({
-        cairn,
-        path: screenPath(workspace, await screen(of)),
-        signedIn: owner.headers,
-        // With the transition in which a dialog closes.
-        reducedMotion: 'no-preference',
-      })
+      // With the transition in which a dialog closes.
+      const page = await open(await screen(of), { reducedMotion: 'no-preference' })
       await ask?.(page, of)
       const sent: string[] = []
       page.on('request', (request) => {

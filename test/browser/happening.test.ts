@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { comeBackTo, heading, screenPath } from './screens.ts'
+import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -53,7 +53,7 @@ async function event(customer_id: string, event_id: string, more: Partial<Schema
 
 /** The cells of the events, after the time. */
 async function lines(page: Page): Promise<string[][]> {
-  const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+  const rows = tableRows(page, 'Events')
   return rows.evaluateAll((rows) =>
     rows.map((row) =>
       Array.from(row.querySelectorAll('td'), (cell) => cell.innerText.split('\n')[0] ?? '').slice(1),
@@ -182,7 +182,7 @@ describe('Events', () => {
     const { client, journey_id } = workspace
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'burst' }))
     const notice = page.getByText('Showing a sample')
-    const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+    const rows = tableRows(page, 'Events')
     // Repeats until the page's next poll.
     while (!(await notice.isVisible())) await client.createEvents({ body: { events } })
     await page.getByText(/0 rejected since/).waitFor()
@@ -202,7 +202,7 @@ describe('Events', () => {
     // With an end, so that nothing arrives live.
     const to = new Date(Date.now() + 3_600_000).toISOString()
     const page = await open(`events?received_to=${to}`, [], { turnsClock: true })
-    const row = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+    const row = tableRows(page, 'Events')
     await row.waitFor()
     await waitWithoutReading(page, 24 * 3_600_000)
     await row.getByText(/^\d+ [A-Z][a-z]+ *$/).waitFor()
@@ -304,7 +304,7 @@ describe('More events than the screen keeps of those that arrive', () => {
     await event(customer_id, 'before')
     const page = await open('events')
     await expect.poll(() => names(page)).toEqual(['before'])
-    const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
+    const rows = tableRows(page, 'Events')
     const missing = page.getByText('Some events are missing from this list')
     const events = Array.from({ length: 400 }, () => ({ journey_id, customer_id, event_id: 'arrived' }))
 
@@ -508,7 +508,7 @@ describe('What was refused', () => {
     }
     const page = await open('events/refused')
     await page.getByRole('button', { name: /^event_not_as_defined \/custom_variables\/plan from/ }).click()
-    const listed = page.getByRole('table', { name: 'Rejected requests' }).locator('tbody tr')
+    const listed = tableRows(page, 'Rejected requests')
     await listed.first().waitFor()
     expect(await listed.count()).toBe(2)
     await page.getByText('Replays every request with this code and key, whatever its field.').waitFor()

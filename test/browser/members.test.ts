@@ -17,7 +17,7 @@ import {
 } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { goBack, goBackAndStay, openAdministration } from './administration.ts'
-import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
+import { comeBackTo, heading, screenPath, sendSignIn, tableRows } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 
@@ -446,7 +446,7 @@ describe('Members', () => {
     for (let count = 2; count <= 10; count++) await newMember(cairn, workspace, 'viewer')
     await page.reload()
 
-    const rows = page.getByRole('table', { name: 'Members' }).locator('tbody tr')
+    const rows = tableRows(page, 'Members')
     const emails = async () => (await rows.allInnerTexts()).map((text) => /\S+@example.com/.exec(text)?.[0])
     await searchField.fill('love')
     await expect.poll(emails).toEqual([ada.email])

@@ -9,7 +9,7 @@ import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { goBackAndStay, inspectState, loseResponses, openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -446,7 +446,7 @@ describe('a webhook', () => {
 
 describe('the deliveries of a webhook', () => {
   function rows(page: Page): Locator {
-    return page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
+    return tableRows(page, 'Deliveries')
   }
 
   it('appear while the page is open, and show the last attempt and what was sent', async () => {

@@ -1,0 +1,56 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import { describe, expect } from 'vitest'
+import { inspectState } from './administration.ts'
+import { it } from './it.ts'
+import { screenPath } from './screens.ts'
+
+describe('The menu of a workspace', () => {
+  it('says what happens to events without a definition, and an owner changes it there', async ({
+    cairn,
+    workspace,
+    owner,
+    open,
+  }) => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'Events without a definition…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Events without a definition' })
+    await expect.poll(() => dialog.getByRole('radio', { name: 'Allow' }).isChecked()).toBe(true)
+    await inspectState(page, 'unknown-events')
+    await dialog.getByRole('radio', { name: 'Reject' }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('setting saved').waitFor()
+    await dialog.waitFor({ state: 'hidden' })
+    const { data } = await owner.client(workspace.workspace_id).getWorkspace()
+    expect(data?.unknown_events).toBe('reject')
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'audit-log')}`)
+    await page.getByText('changed what happens to events without a definition').waitFor()
+  })
+
+  it('says what publishable keys can do, and an owner changes it there', async ({
+    cairn,
+    workspace,
+    owner,
+    open,
+  }) => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'Customer protection…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Customer protection' })
+    const protection = dialog.getByRole('switch', { name: 'Protect customers from publishable keys' })
+    await dialog.getByText('Anyone can read a publishable key in your page').waitFor()
+    await protection.waitFor()
+    expect(await protection.isChecked()).toBe(true)
+    await inspectState(page, 'workspace-protection')
+
+    await protection.press('Space')
+    await page.getByText('Protection turned off.').waitFor()
+    expect(await protection.isChecked()).toBe(false)
+    const { data } = await owner.client().getWorkspace()
+    expect(data?.protect_customers).toBe(false)
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'audit-log')}`)
+    await page.getByText('turned off customer protection').waitFor()
+  })
+})
