@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { newStore, startCairn, unmadeStore } from '../fixtures/cairn.ts'
+import { newStore, startCairn, startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
 import { spawnCairn } from '../fixtures/command.ts'
 import { copy, expectNothingToldAgain, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
 import { engine } from '../fixtures/engine.ts'
@@ -16,6 +16,19 @@ describe('cairn copy', () => {
 
   it('tells no webhook again what it was told before, and all that it was not', async () => {
     await expectNothingToldAgain(await newStore(), await unmadeStore())
+  })
+
+  it('counts what is sent from then on, also into a store that existed before', async () => {
+    const { cairn, workspace } = await filled()
+    await cairn.stop()
+    const before_ms = Date.now()
+    // Its tables were created when this run of the tests began.
+    const to = await newStore()
+    expect(await copy(cairn.databaseUrl, to)).toMatchObject({ code: 0, stderr: '' })
+    const there = await startCairnForTest({ databaseUrl: to })
+    const { data } = await there.client(workspace.secret_key).getActivity({ query: { by: 'minute' } })
+    expect(data?.total.created).toBe(0)
+    expect(Date.parse(data?.kept_from ?? '')).toBeGreaterThanOrEqual(before_ms)
   })
 
   it('copies nothing into a store that has data', async () => {

@@ -10,7 +10,7 @@ export type TransferableStore = {
   progress(): Promise<string | undefined>
   /** The number of rows in a table. */
   count(table: TableName): Promise<number>
-  /** Marks the copy as complete, so that the store may be served. */
+  /** Marks the copy as complete, so that the store may be served; what is sent is counted from now on. */
   finish(): Promise<void>
   close(): Promise<void>
 }

@@ -115,6 +115,7 @@ function transferable(pool: Pool, messageSalt: string): TransferableStore {
       return row?.count ?? 0
     },
     async finish() {
+      await runOn(pool, 'UPDATE cairn_store SET counted_from_ms = $1', [Date.now()])
       await runOn(pool, `DROP TABLE IF EXISTS ${UNFINISHED_COPY}`)
     },
     async close() {

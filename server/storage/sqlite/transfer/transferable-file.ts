@@ -103,6 +103,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       return connection.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0
     },
     async finish() {
+      connection.prepare('UPDATE event_indexing SET counted_from_ms = ?').run(Date.now())
       connection.exec(`DROP TABLE IF EXISTS ${UNFINISHED_COPY}`)
     },
     async close() {
