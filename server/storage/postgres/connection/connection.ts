@@ -13,11 +13,7 @@ export type Rows<Row> = { rows: Row[]; changes: number; command: string }
 export type ConnectionSettings = {
   /** Statement timeout of PostgreSQL. */
   statement_ms: number
-  /**
-   * Whether to prepare statements with parameters, so that PostgreSQL does not plan them each time: only few statements
-   * in all, each with a plan that is good for all parameters. Not behind a pooler, where the next statement may be in
-   * another session.
-   */
+  /** Whether to prepare all statements with parameters, see `runPrepared`. */
   prepares?: boolean
 }
 
@@ -64,7 +60,9 @@ export class Connection {
   readonly #generation: number
   readonly #client: Client
   readonly #statement_ms: number
-  #prepares: boolean
+  readonly #preparesAll: boolean
+  /** Not behind a pooler, where the next statement may be in another session. */
+  #canPrepare = true
   #preparedRuns = 0
   #hasPooler = false
   #isLost = false
@@ -78,7 +76,7 @@ export class Connection {
     this.#generation = servers.generation
     this.#client = new Client(clientConfig(servers.address, settings))
     this.#statement_ms = settings.statement_ms
-    this.#prepares = settings.prepares ?? false
+    this.#preparesAll = settings.prepares ?? false
     // The server is ready for the next statement.
     this.#client.on('drain', () => this.#answered.resolve(true))
     // The next user gets the error; an event without a listener would end the process.
@@ -115,11 +113,27 @@ export class Connection {
    * @throws {ConnectionLost} if it is unknown whether it was done; otherwise PostgreSQL's error
    */
   async run<Row>(sql: string, parameters?: readonly unknown[]): Promise<Rows<Row>> {
+    return await this.#run(sql, parameters, this.#preparesAll)
+  }
+
+  /**
+   * The same, but prepares the statement, so that PostgreSQL does not plan it each time: for few statements in all, each with
+   * a plan that is good for all parameters.
+   */
+  async runPrepared<Row>(sql: string, parameters: readonly unknown[]): Promise<Rows<Row>> {
+    return await this.#run(sql, parameters, true)
+  }
+
+  async #run<Row>(
+    sql: string,
+    parameters: readonly unknown[] | undefined,
+    prepares: boolean,
+  ): Promise<Rows<Row>> {
     if (this.#isLost) throw new ConnectionLost('it had already ended')
     const patience = setTimeout(() => this.close(), this.#statement_ms + GRACE_MS)
     try {
       const result = parameters
-        ? await this.#runWith(sql, [...parameters])
+        ? await this.#runWith(sql, [...parameters], prepares)
         : await this.#query(() => this.#client.query(sql))
       this.#refusal = undefined
       return { rows: (result.rows ?? []) as Row[], changes: result.rowCount ?? 0, command: result.command }
@@ -155,8 +169,8 @@ export class Connection {
     return this.#refusal
   }
 
-  async #runWith(text: string, values: unknown[]) {
-    if (!this.#prepares) return await this.#query(() => this.#client.query(text, values))
+  async #runWith(text: string, values: unknown[], prepares: boolean) {
+    if (!prepares || !this.#canPrepare) return await this.#query(() => this.#client.query(text, values))
     this.#preparedRuns += 1
     if (this.#preparedRuns % RUNS_OF_A_PLAN === 0)
       await this.#query(() => this.#client.query('DISCARD PLANS'))
@@ -165,7 +179,7 @@ export class Connection {
     } catch (error) {
       if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
       // A pooler that is not recognizable as one.
-      this.#prepares = false
+      this.#canPrepare = false
       return await this.#query(() => this.#client.query(text, values))
     }
   }
@@ -230,7 +244,7 @@ export class Connection {
     if (!server) throw new Error('it does not respond')
     // A pooler reports its own process as the one to cancel.
     this.#hasPooler = server.process !== backendOf(this.#client).processID
-    if (this.#hasPooler) this.#prepares = false
+    if (this.#hasPooler) this.#canPrepare = false
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
