@@ -3451,13 +3451,17 @@ export interface components {
              *       `service_key`, `access_key` or `private_key`, in any case and with any separators, or is `pass`, `auth` or
              *       `tokens`. `password_strength`, `token_type` and `total_tokens` are not such names. The name can also stand
              *       beside the value: `{"name": "password", "value": "…"}`;
-             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of
-             *       a URL, and the value of a query or form parameter with such a name.
+             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token` (of `Bearer` and `Token` from
+             *       16 characters on, because prose has shorter words there), the user and password of a URL, and the value
+             *       of a query or form parameter with such a name.
              *
              *     Numbers, booleans and null are kept. A request with redactions cannot be replayed.
              *
-             *     When a customer is erased or a journey removed, requests that name it anywhere are removed. So are requests
-             *     that were truncated in the middle of an object, because the rest may have named it.
+             *     When a customer is erased or a journey removed, requests that name it anywhere are removed. So are those
+             *     without a `customer_id` (or `journey_id`) as Cairn assigns them that were truncated in the middle of an
+             *     object, because the rest may have named it. Once a workspace has erased a customer, later ones are kept
+             *     without that object, so `sent` can be empty; and of requests with more than 256 different texts, only the
+             *     start is kept.
              */
             sent: string;
             /**
@@ -4606,7 +4610,8 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /**
              * Format: int32
-             * @description How often it was sent, without attempts while its receiver failed altogether.
+             * @description How often it was sent, without attempts while its receiver failed altogether. `resendWebhookDelivery` counts
+             *     from 0 again.
              */
             attempts: number;
             created_at: components["schemas"]["StoredInstant"];
@@ -4897,8 +4902,8 @@ export interface components {
             /** @description Its identifier. */
             id: string;
             /**
-             * @description Its name afterwards; for an invitation, and for sign-ins, the email; for a customer its identifier, so that
-             *     the log holds no customer data.
+             * @description Its name afterwards; the email for an invitation, and for a person whose sign-in, name or password it is
+             *     about; for a customer its identifier, so that the log holds no customer data.
              */
             name: components["schemas"]["Name"];
         };
@@ -4949,7 +4954,7 @@ export interface components {
              *     unknown field, that of the field. Truncated at this length.
              */
             pointer?: string;
-            /** @description The name of the query or path parameter. */
+            /** @description The name of the parameter in the query, the path or a header. */
             parameter?: string;
             /** @description With `unknown_event` and `event_not_as_defined`, the violation, for programs. */
             code?: components["schemas"]["ViolationCode"];
@@ -11382,7 +11387,7 @@ export interface operations {
                  */
                 actor_id?: components["schemas"]["Reference"];
                 /**
-                 * @description Only what was done to this member, invitation, key or journey.
+                 * @description Only what was done to the object with this identifier, whatever its `kind` (see `subject`).
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
                 subject_id?: components["schemas"]["Reference"];
