@@ -237,16 +237,22 @@ describe('a setup that is refused', () => {
   it('is one with a password of 11 characters; 12 are accepted, and 256, and not 257', async () => {
     const token = await newToken()
     const body = (password: string) => form(token, { password, workspace_name: randomUUID() })
-    for (const password of ['0123456789a', 'x'.repeat(257), '👾'.repeat(11)]) {
+    const [short, long] = ['must NOT have fewer than 12 characters', 'must NOT have more than 256 characters']
+    for (const [password, detail] of [
+      ['', short],
+      ['0123456789a', short],
+      ['👾'.repeat(11), short],
+      ['x'.repeat(257), long],
+    ] as const) {
       const { error } = await nobody().setUp({ body: body(password) })
-      expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/password' }] })
+      expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/password', detail }] })
     }
     expect(await setUp(body('0123456789ab'))).toBe(null)
     const { workspace_id } = await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'First' })
-    const long = form(await newToken(workspace_id), { password: '👾'.repeat(256) })
-    expect(await setUp(long)).toBe(null)
-    await expect(signIn(cairn, long)).resolves.toBeDefined()
-    await expect(signIn(cairn, { ...long, password: '👾'.repeat(255) })).rejects.toThrow('401')
+    const longest = form(await newToken(workspace_id), { password: '👾'.repeat(256) })
+    expect(await setUp(longest)).toBe(null)
+    await expect(signIn(cairn, longest)).resolves.toBeDefined()
+    await expect(signIn(cairn, { ...longest, password: '👾'.repeat(255) })).rejects.toThrow('401')
   })
 })
 

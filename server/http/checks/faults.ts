@@ -18,7 +18,9 @@ export function faultOf(
   const detail =
     DETAILS[keyword] ??
     refusals.get(message) ??
-    message.replace('be equal to one of the allowed values', 'be one of')
+    message
+      .replace('be equal to one of the allowed values', 'be one of')
+      .replace('NOT have fewer than 1 characters', 'not be empty')
   if (path === '') return { detail, pointer: namelessField(body) }
   const [, place, parameter = ''] = path.split('/')
   if (place !== 'body') return { detail, parameter }
@@ -28,8 +30,6 @@ export function faultOf(
 
 const DETAILS: Record<string, string> = {
   required: 'is required',
-  // The contract has no other minLength than 1.
-  minLength: 'must not be empty',
   additionalProperties: 'is not a field of the contract; remove it or correct its name',
 }
 
