@@ -2,7 +2,7 @@
 export const ExitCode = {
   failed: 1,
   usage: 2,
-  /** What was to be created already exists, or what was named does not; nothing was changed. */
+  /** What was to be created already exists, or what was named does not, or is in use; nothing was changed. */
   conflict: 3,
   /** The command finished, but the server refused part of the data. */
   refused: 4,

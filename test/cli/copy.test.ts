@@ -60,7 +60,7 @@ describe('cairn copy', () => {
     const { cairn } = await filled()
     const to = await unmadeStore()
     const refused = await spawnCairn(['copy', '--from', cairn.databaseUrl, '--to', to]).ended
-    expect(refused.code).toBe(1)
+    expect(refused.code).toBe(3)
     expect(refused.stderr).toMatch(/Stop (it|all of them) first/)
     await cairn.stop()
   })

@@ -15,7 +15,7 @@ import {
   type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
-import type { TransferableStore } from '../../transfer/transferable-store.ts'
+import { StoreServed, type TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, Servers } from '../connection/connection.ts'
 import { Pool, runOn } from '../connection/pool.ts'
@@ -33,7 +33,7 @@ const STATEMENT_MS = 3_600_000
 
 /**
  * Opens a database, and creates its tables if there are none.
- * @throws {Error} with a message for the operator if a server uses it
+ * @throws {StoreServed} with a message for the operator
  */
 export async function openTransferableDatabase(url: string): Promise<TransferableStore> {
   const servers = new Servers(readAddress(url))
@@ -55,7 +55,7 @@ const STOPPED_WITHIN_MS = 2_000
 async function assertUnserved(pool: Pool) {
   for (const until_ms = performance.now() + STOPPED_WITHIN_MS; await isServed(pool); await sleep(LOOK_MS)) {
     if (performance.now() > until_ms) {
-      throw new Error('A Cairn server is running on the database. Stop all of them first.')
+      throw new StoreServed('A Cairn server is running on the database. Stop all of them first.')
     }
   }
 }

@@ -14,7 +14,7 @@ import {
   type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
-import type { TransferableStore } from '../../transfer/transferable-store.ts'
+import { StoreServed, type TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
 import { ZoneMapReader, ZoneMapWriter } from '../index/zone-map.ts'
@@ -24,11 +24,11 @@ import { hasTable, migrateFile } from '../migrate-file.ts'
 
 /**
  * Opens a file; creates it if it does not exist.
- * @throws {Error} with a message for the operator if a server is using it
+ * @throws {StoreServed} with a message for the operator
  */
 export async function openTransferableFile(path: string): Promise<TransferableStore> {
   const lock = takeServerLock(path)
-  if (!lock) throw new Error(`A Cairn server is running on ${path}. Stop it first.`)
+  if (!lock) throw new StoreServed(`A Cairn server is running on ${path}. Stop it first.`)
   try {
     await migrateFile(path)
     return transferable(openWritable(path, { create: false }), lock)
