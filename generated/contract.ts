@@ -4767,7 +4767,9 @@ export interface components {
         };
         /**
          * A customer dropped off
-         * @description The window of the webhook (`dropped_after`) has closed, and the customer had not completed the journey within it.
+         * @description The window of the webhook (`dropped_after`) has closed, and the customer had not completed the journey within it. It
+         *     can follow `journey.completed`: an event that arrives late can make the customer enter earlier, and so the window
+         *     close earlier.
          */
         JourneyDroppedMessage: {
             /**
