@@ -116,13 +116,12 @@ export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, p
 
 export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (request, context) => {
   const { workspaceId, path } = request
-  const now_ms = context.now()
   const { secret, sealed } = context.webhooks.newSecret(path.webhook_id)
   const webhook = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
-    const secrets = rotated(before, sealed, now_ms)
-    await audited.rotateSecret(db, before, secrets, authorOf(context))
-    return await webhookBody(db, { ...before, ...secrets, updated_ms: now_ms }, context)
+    const author = authorOf(context)
+    await audited.rotateSecret(db, before, rotated(before, sealed, author.at_ms), author)
+    return await webhookBody(db, await existing(db, workspaceId, path.webhook_id), context)
   })
   return { status: 200, body: { webhook, secret } }
 }
@@ -139,7 +138,7 @@ export const replayWebhook: Operation<'replayWebhook'> = async ({ workspaceId, p
   const webhook = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
     await audited.replayWebhook(db, before, { ms, text: instantText(ms) }, authorOf(context))
-    return await webhookBody(db, before, context)
+    return await webhookBody(db, await existing(db, workspaceId, path.webhook_id), context)
   })
   context.webhooks.begin()
   return { status: 200, body: webhook }

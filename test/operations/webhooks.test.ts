@@ -35,6 +35,15 @@ describe('a webhook', () => {
     expect(JSON.stringify(cairn.log)).not.toContain(secret)
   })
 
+  it('is answered as it is then stored, also when it is rotated or replayed', async ({ client }) => {
+    const created = await client.createWebhook({ body: { url, types } })
+    const path = { webhook_id: created.data?.webhook.webhook_id ?? '' }
+    const rotated = await client.rotateWebhookSecret({ path })
+    expect(rotated.data?.webhook).toEqual((await client.getWebhook({ path })).data)
+    const replayed = await client.replayWebhook({ path, body: { from: '2026-11-01T00:00:00Z' } })
+    expect(replayed.data).toEqual((await client.getWebhook({ path })).data)
+  })
+
   it('is changed, and the audit log says how, without the query of its URL', async ({ client, owner }) => {
     const created = await client.createWebhook({ body: { url, types } })
     const path = { webhook_id: created.data?.webhook.webhook_id ?? '' }
