@@ -81,9 +81,9 @@ async function create(config: Config, io: CommandIo, options: CreateOptions) {
       ExitCode.usage,
     )
   }
-  const now_ms = Date.now()
   const token = newServiceKey(kind)
   const made = await inStore(config.databaseUrl, async (db) => {
+    const now_ms = Date.now()
     const { workspace_id } = await workspaceOf(db, options.workspace)
     const key = {
       key_id: newId('key'),
@@ -126,8 +126,8 @@ async function rotate(
   keyId: string,
   { grace, json }: { grace: number; json?: boolean },
 ) {
-  const now_ms = Date.now()
   const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
+    const now_ms = Date.now()
     const old = await findKey(db, keyId)
     if (keyStatus(old, now_ms) !== 'active') {
       throw new CommandFailure(

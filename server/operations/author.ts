@@ -4,7 +4,10 @@ import { type Authorship, insertAuditEntry } from '../storage/tables/audit-log.t
 import type { InvitedAs } from '../storage/tables/invitations.ts'
 import type { StoredSession } from '../storage/tables/sessions.ts'
 
-/** Returns the caller in the form of the audit log. */
+/**
+ * Returns the caller in the form of the audit log, with the time of a change. Call it in the transaction of the change,
+ * which waits for others: the log is in the order of these times.
+ */
 export function authorOf({ caller, now, address, requestId }: Context): Authorship {
   const from = { at_ms: now(), address, request_id: requestId }
   switch (caller.kind) {

@@ -58,9 +58,9 @@ export const createView: Operation<'createView'> = async ({ workspaceId, body },
 export const updateView: Operation<'updateView'> = async ({ workspaceId, path, body }, context) => {
   const { visibility, ...fields } = body
   if (fields.query) assertQuery(fields.query)
-  const updated_ms = context.now()
   return await context.change(async (db, caller) => {
     await lockView(db, workspaceId, path.view_id)
+    const updated_ms = context.now()
     const before = await existing(db, workspaceId, path.view_id, caller)
     const person_id = visibility === 'workspace' ? null : before.person_id
     const after: StoredView = { ...before, ...fields, person_id, updated_ms }

@@ -27,8 +27,8 @@ export const createWorkspace: Operation<'createWorkspace'> = async ({ body }, co
   if (allowed.accounts === 'operator') throw new Problem('operators_only')
   const person = sessionOf(context.caller)
   const workspace = { workspace_id: newId('wsp'), name: body.name }
-  const author = authorOf(context)
   await context.change(async (db) => {
+    const author = authorOf(context)
     if ((await countWorkspacesBy(db, person.person_id)) >= WORKSPACES)
       throw new Problem('too_many_workspaces')
     if (!(await audited.createWorkspace(db, workspace, author))) throw new Problem('workspace_exists')
@@ -43,8 +43,8 @@ export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, {
 
 export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceId, body }, context) => {
   const { name, retention_days, protect_customers, unknown_events, view_links } = body
-  const author = authorOf(context)
   const workspace = await context.change(async (db, caller) => {
+    const author = authorOf(context)
     const isFree = name === undefined || (await audited.renameWorkspace(db, workspaceId, name, author))
     if (!isFree) throw new Problem('workspace_exists')
     if (retention_days !== undefined) await audited.changeRetention(db, workspaceId, retention_days, author)
@@ -94,9 +94,8 @@ export const removeWorkspace: Operation<'removeWorkspace'> = async (request, con
 }
 
 async function changeArchived(workspaceId: string, isArchived: boolean, context: Context) {
-  const author = authorOf(context)
   const workspace = await context.change(async (db, caller) => {
-    await audited.changeArchived(db, workspaceId, isArchived, author)
+    await audited.changeArchived(db, workspaceId, isArchived, authorOf(context))
     return await workspaceOf(db, workspaceId, caller)
   })
   return { status: 200 as const, body: workspace }
