@@ -129,8 +129,8 @@ export class HttpServer {
   }
 
   /** To be called when another process may have changed keys. */
-  refreshKeys(): void {
-    this.#credentials.refresh()
+  async refreshKeys(): Promise<void> {
+    await this.#credentials.refresh()
   }
 
   /** Refuses new work and finishes the requests in flight. */

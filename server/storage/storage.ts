@@ -20,8 +20,11 @@ export type StorageOptions = {
   onAdvice?: (advice: string) => void
   /** Called when a transaction here may have changed service keys, before its caller gets the answer. */
   onKeyChange: () => void
-  /** Called when another program may have committed: anything may have changed. */
-  onOutsideChange: () => void
+  /**
+   * Called when another program may have committed: anything may have changed. Resolves when nothing from before the call is
+   * cached any more.
+   */
+  onOutsideChange: () => Promise<void> | void
   /** Called when the store can no longer work; the process should end. */
   onDeath: (error: Error) => void
   /** Called when a group of writes has been answered, or has failed. */
@@ -129,6 +132,11 @@ export type ServedStorage = {
    * @throws {Unavailable} if a look-up or a write would be refused now
    */
   assertAvailable(use: 'read' | 'write', workspaceId?: string): void
+  /**
+   * Whether all that other servers had changed a second ago was reported (`onOutsideChange`). If not, what is cached may be
+   * older. Undefined if no other server can use the store.
+   */
+  isCurrent?(): boolean
   /** Records the use of a service key; committed together with other writes. */
   noteKeyUse(keyId: string): Promise<void>
   /** Commits a write that changes nothing. @throws {Error} if that fails */

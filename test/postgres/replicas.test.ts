@@ -10,6 +10,7 @@ import { followed, followedCustomers, forwardPage } from '../fixtures/following.
 import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
+import { head, openConnection } from '../fixtures/requests.ts'
 import {
   connectTo,
   eventPage,
@@ -193,6 +194,23 @@ describe('two replicas', () => {
       UPDATE cairn_store SET changes = changes + 1`,
     )
     await within(1, async () => expect((await client.listEvents()).response.status).toBe(401))
+  })
+
+  it('do not trust a key after they were suspended, before they know what has changed meanwhile', async () => {
+    const cairn = await startCairnForTest()
+    const { workspace } = await customerInJourney(cairn)
+    expect((await workspace.client.listJourneys()).response.status).toBe(200)
+    const { socket, answer } = await openConnection(cairn)
+    await runSql(
+      cairn.databaseUrl,
+      `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';
+      UPDATE cairn_store SET changes = changes + 1`,
+    )
+    socket.write(head('GET /journeys', { 'x-service-key': workspace.secret_key }))
+    // The request has arrived when the process goes on.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+    await vi.waitUntil(answer, withPatience)
+    expect(answer()).toMatch(/^HTTP\/1\.1 401 /)
   })
 
   it('do not trust a key once it could not be confirmed for a second', async () => {

@@ -51,7 +51,7 @@ export class Credentials {
   /** Incremented by each change: an earlier lookup may be stale. */
   #generation = 0
   #isRefreshDue = false
-  #isRefreshing = false
+  #refreshing: Promise<void> | undefined
 
   constructor({ storage, now, onError, onLookUp = () => {} }: CredentialsOptions) {
     this.#storage = storage
@@ -64,10 +64,11 @@ export class Credentials {
    * Reads the cached keys again, because another process may have changed one. Until that is done, in some
    * milliseconds, the cache stays valid: dropping it would make every sender wait at each commit of any process.
    */
-  refresh(): void {
+  async refresh(): Promise<void> {
     this.#generation += 1
     this.#isRefreshDue = true
-    if (!this.#isRefreshing) void this.#refreshWhileDue()
+    this.#refreshing ??= this.#refreshWhileDue()
+    await this.#refreshing
   }
 
   /** Drops every cached key. Must be called when this process has changed a key, before the change is acknowledged. */
@@ -123,7 +124,7 @@ export class Credentials {
   /** Unknown keys are not cached: a key that a finished command created is valid immediately. */
   async #find(token: string, queued: Queued): Promise<CallingKey | undefined> {
     const cached = this.#keys.get(token)
-    if (cached) return cached.key
+    if (cached && (this.#storage.isCurrent?.() ?? true)) return cached.key
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
     // All who send a key before it is known wait for one look-up.
@@ -148,7 +149,6 @@ export class Credentials {
   }
 
   async #refreshWhileDue() {
-    this.#isRefreshing = true
     while (this.#isRefreshDue) {
       this.#isRefreshDue = false
       try {
@@ -158,7 +158,7 @@ export class Credentials {
         this.forget()
       }
     }
-    this.#isRefreshing = false
+    this.#refreshing = undefined
   }
 
   async #refreshOnce(keys: Map<string, CachedKey>) {

@@ -176,6 +176,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       if (use === 'read') pools.lookUps.assertAvailable()
       else scheduler.assertAvailable(workspaceId)
     },
+    isCurrent: () => watch.isCurrent,
     async noteKeyUse(key_id) {
       // Not beside ingestion, which would wait for it. After other transactions: Citus locks the workspace with the key, where
       // a transaction that makes both has them the other way round.

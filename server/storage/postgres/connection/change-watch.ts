@@ -3,13 +3,19 @@ import type { Pool } from './pool.ts'
 /** Polling interval: what another process has changed must take effect within a second. */
 const LOOK_MS = 300
 
-/** If the last poll is older than this, cached values are no longer trusted. */
+/** If the last poll is older than this, what is cached is read again. */
 const BELIEVED_MS = 700
+
+/** If it is older than this, nothing cached is trusted until another one has succeeded. */
+const TRUSTED_MS = 1_000
 
 type ChangeWatchOptions = {
   pool: Pool
-  /** Called when another process has changed something, and repeatedly while that is unknown. */
-  onChange: () => void
+  /**
+   * Called when another process has changed something, and repeatedly while that is unknown. Resolves when nothing from
+   * before the call is cached any more.
+   */
+  onChange: () => Promise<void> | void
 }
 
 /**
@@ -30,6 +36,14 @@ export class ChangeWatch {
     this.#timer.unref()
   }
 
+  /**
+   * Whether this process knows what others had changed a second ago. A process that was suspended handles requests before
+   * its timers.
+   */
+  get isCurrent(): boolean {
+    return performance.now() - this.#seen_ms <= TRUSTED_MS
+  }
+
   /** Records a change of this process, which need not be detected. */
   made(change: number): void {
     if (this.#seen === change - 1) this.#seen = change
@@ -43,7 +57,7 @@ export class ChangeWatch {
   #watch() {
     if (performance.now() - this.#seen_ms > BELIEVED_MS) {
       this.#seen = undefined
-      this.#options.onChange()
+      void this.#options.onChange()
     }
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -56,10 +70,11 @@ export class ChangeWatch {
     try {
       const [row] = await this.#options.pool.read<{ changes: number }>('SELECT changes FROM cairn_store', [])
       // A change of this process that was committed during the poll is in neither value or in both.
-      if (row?.changes !== this.#seen && row?.changes !== before) this.#options.onChange()
+      const isNews = row?.changes !== this.#seen && row?.changes !== before
       // A fail-over may have lost some, whose numbers are given again.
       const counted = this.#seen === before ? 0 : (this.#seen ?? 0)
       this.#seen = Math.max(row?.changes ?? 0, counted)
+      if (isNews) await this.#options.onChange()
       this.#seen_ms = began_ms
     } catch {
       // Reported once it has lasted long enough.
