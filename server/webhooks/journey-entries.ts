@@ -67,7 +67,10 @@ async function addEntries(
   options: FanOutOptions,
 ): Promise<number | 'more'> {
   const { storage, now, reading } = options
-  const filter = { entered_from_ms: Math.max(webhook.entered_ms - OVERLAP_MS, webhook.created_ms) }
+  const { created_ms } = webhook
+  // A creation that is still to come: the clock was set back.
+  const first_ms = created_ms > now() ? 0 : created_ms
+  const filter = { entered_from_ms: Math.max(webhook.entered_ms - OVERLAP_MS, first_ms) }
   let until_ms: number | undefined
   for (let after: Position | null | undefined; after !== null; ) {
     const page = { limit: PAGE, ...(after && { after }) }

@@ -3,6 +3,7 @@ import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { deliveryOf, type NewDelivery } from '../domain/webhook-messages.ts'
+import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import type { CustomerJourney } from '../storage/standings/standings.ts'
 import { knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { JourneyWindow } from '../storage/tables/webhook-windows.ts'
@@ -38,12 +39,13 @@ export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions):
   if (!webhook.types.some((type) => TYPES.includes(type))) return false
   const { events, cursor, isMore } = await nextEvents(webhook, webhook.journey_cursor, options)
   if (events.length === 0) return false
+  const clock_ms = await options.storage.clock_ms(options.reading)
   const made: Made = { deliveries: [], windows: [] }
   const groups = [...byEnrolment(webhook, await eventsThatTell(webhook, events, options))]
   for (let from = 0; from < groups.length; from += AT_ONCE) {
     const some = groups.slice(from, from + AT_ONCE)
     const standings = await Promise.all(
-      some.map(([, events]) => standingSince(webhook, events[0] as Event, latest_ms(events), options)),
+      some.map(([, events]) => standingWith(webhook, events, clock_ms, options)),
     )
     // They follow what is stored within moments.
     if (standings.includes('later')) return false
@@ -87,6 +89,27 @@ function byEnrolment({ journey_ids }: StoredWebhook, events: readonly Event[]): 
 
 function latest_ms(events: readonly Event[]): number {
   return Math.max(...events.map(({ received_at }) => instant_ms(received_at)))
+}
+
+/**
+ * Returns where the customer of some events stands with them, as `standingSince` does.
+ * @param clock_ms what the clock showed once they were read. Events with a later time are from before it was set back.
+ */
+async function standingWith(
+  webhook: StoredWebhook,
+  events: readonly Event[],
+  clock_ms: number,
+  options: FanOutOptions,
+): Promise<CustomerJourney | undefined | 'later'> {
+  const since_ms = Math.min(latest_ms(events), clock_ms)
+  const look = async () => {
+    const standing = await standingSince(webhook, events[0] as Event, since_ms, options)
+    return { standing, caughtUp_ms: standing === 'later' ? Number.NEGATIVE_INFINITY : since_ms }
+  }
+  // Waits, because the next time the clock will show more.
+  const isAhead = latest_ms(events) > clock_ms
+  const { standing } = isAhead ? await settledIfSoon(since_ms, options.reading.signal, look) : await look()
+  return standing
 }
 
 /**

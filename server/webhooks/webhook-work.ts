@@ -7,12 +7,14 @@ import {
   allWebhooks,
   findWebhook,
   type LeasedWebhook,
+  latestLease,
   leaseWebhook,
   releaseWebhook,
   type StoredWebhook,
   WebhookMoved,
 } from '../storage/tables/webhooks.ts'
 import { Unavailable } from '../storage/unavailable.ts'
+import { followClock } from './clock-steps.ts'
 import { type FanOutOptions, tellCustomers, tellEvents } from './fan-out.ts'
 import { tellDropped, tellEntries } from './journey-entries.ts'
 import { tellSteps } from './journey-messages.ts'
@@ -89,6 +91,10 @@ export class WebhookWork {
   readonly #ended: Promise<void>
   #groups = 0
   #swept_ms = Number.NEGATIVE_INFINITY
+  /** When the last look began. */
+  #looked_ms = Number.NEGATIVE_INFINITY
+  /** Webhooks that go by the clock as it is, since the start or since it was set back. */
+  readonly #following = new Set<string>()
   #wake = () => {}
   #isAwake = false
 
@@ -139,6 +145,7 @@ export class WebhookWork {
   }
 
   async #look() {
+    this.#noteClock()
     const all = await allWebhooks(this.#options.storage.db)
     const enabled = all.filter(({ is_enabled }) => is_enabled)
     this.#statistics.enabled = enabled.length
@@ -158,6 +165,17 @@ export class WebhookWork {
     }
     this.#beginTurns()
     await this.#sweep(all)
+  }
+
+  /** If the clock was set back, all that was planned by it is done again. */
+  #noteClock() {
+    const now_ms = this.#options.now()
+    if (now_ms < this.#looked_ms) {
+      this.#following.clear()
+      this.#risingSince.clear()
+      this.#swept_ms = Number.NEGATIVE_INFINITY
+    }
+    this.#looked_ms = now_ms
   }
 
   /** Begins as many turns as there may be at once, of one workspace after another. */
@@ -180,12 +198,17 @@ export class WebhookWork {
 
   #isOfAnother({ lease_owner, lease_until_ms }: LeasedWebhook): boolean {
     if (!this.#options.isShared || lease_owner === null || lease_owner === this.#owner) return false
-    return (lease_until_ms ?? 0) >= this.#options.now()
+    const now_ms = this.#options.now()
+    return (lease_until_ms ?? 0) >= now_ms && (lease_until_ms ?? 0) <= latestLease(now_ms + LEASE_MS)
   }
 
   /** Works on a webhook until nothing is left to do now. */
   async #turn(found: LeasedWebhook) {
     const until_ms = performance.now() + TURN_MS
+    if (!this.#following.has(found.webhook_id)) {
+      await followClock(found, this.#options)
+      this.#following.add(found.webhook_id)
+    }
     const first = await this.#held(found)
     if (!first) return
     let isTelling = await this.#tell(first).catch(async (error) => {

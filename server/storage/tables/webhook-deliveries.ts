@@ -264,6 +264,26 @@ export async function makeRetriesDue(
 }
 
 /**
+ * Makes all deliveries of a webhook due that were tried last, or created, after an instant to come: the clock was set back.
+ * @returns whether there were any
+ */
+export async function makeDueAfterStep(
+  db: Transaction<DB>,
+  { workspace_id, webhook_id }: WebhookKey,
+  { now_ms, tried_after_ms }: { now_ms: number; tried_after_ms: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_deliveries')
+    .set({ next_ms: now_ms })
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('next_ms', '>', now_ms)
+    .where(({ eb, fn }) => eb(fn.coalesce('attempt_ms', 'created_ms'), '>', tried_after_ms))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/**
  * Deletes deliveries of a webhook, at most `limit`: those that wait to be sent (`pending`), or do not, and that were
  * created before an instant. Without a condition, all.
  * @returns how many

@@ -201,6 +201,14 @@ export async function allWebhooks(db: Kysely<DB>): Promise<LeasedWebhook[]> {
   }))
 }
 
+/** How far the clocks of servers may differ. */
+const CLOCKS_MS = 60_000
+
+/** The latest end of a lease, if one that begins now ends at `until_ms`. A later one is from before a clock was set back. */
+export function latestLease(until_ms: number): number {
+  return until_ms + CLOCKS_MS
+}
+
 /** Reserves a webhook for a server until a time. @returns false if another one has it */
 export async function leaseWebhook(
   db: Transaction<DB>,
@@ -217,6 +225,7 @@ export async function leaseWebhook(
         eb('lease_owner', 'is', null),
         eb('lease_owner', '=', owner),
         eb('lease_until_ms', '<', now_ms),
+        eb('lease_until_ms', '>', latestLease(until_ms)),
       ]),
     )
     .executeTakeFirstOrThrow()
