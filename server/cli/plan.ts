@@ -133,15 +133,31 @@ async function apply(
 ): Promise<void> {
   const path = { definition_id }
   if (change.kind === 'define') {
-    dataOf(await client.defineEvent({ body: { event_id: change.event_id, ...change.to }, signal }))
+    const { event_id, to } = change
+    const answer = await client.defineEvent({ body: { event_id, ...to }, signal })
+    if (answer.error?.code !== 'event_already_defined') dataOf(answer)
+    else if (!(await isAsPlanned(client, change, signal)))
+      throw new CommandFailure(
+        'another definition was created meanwhile. Compare with cairn plan diff, then push again',
+      )
   } else if (change.kind === 'update') {
     // Confirmed is what was seen to be breaking, not what somebody else's change since would make so.
     const body = { ...change.to, confirm_breaking: isBreaking(change) }
     dataOf(await client.updateEventDefinition({ path, body, signal }))
   } else {
     const { error } = await client.removeEventDefinition({ path, signal })
-    if (error) dataOf({ error })
+    if (error && error.code !== 'definition_not_found') dataOf({ error })
   }
+}
+
+/** Whether a definition is as planned already: another push at the same time may be of the same file. */
+async function isAsPlanned(
+  client: Client,
+  { event_id, to }: Extract<PlanChange, { kind: 'define' }>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { plan } = await planOf(client, signal)
+  return !planChanges(plan, new Map([[event_id, to]])).some((change) => change.event_id === event_id)
 }
 
 /** The definitions of the workspace, and their identifiers by event name. */

@@ -238,6 +238,38 @@ describe('cairn plan', () => {
     expect(stderr).toMatch(/^cairn: b: refused: .*; 1 of 3 changes were made\n$/)
   })
 
+  it.for([
+    ['the same file', 'events: { a: {}, b: {} }', { code: 0, stderr: '' }],
+    [
+      'another file',
+      'events: { a: {}, b: { mode: off } }',
+      {
+        code: 4,
+        stderr: expect.stringMatching(
+          /^cairn: b: another definition was created meanwhile.*; 1 of 3 changes were made\n$/,
+        ),
+      },
+    ],
+  ] as const)(
+    'goes on after another push of %s has made its changes',
+    async ([, others, end], { cairn, workspace, client }) => {
+      await client.defineEvent({ body: { event_id: 'old' } })
+      const [own, other] = [planIn(workspace, cairn.url), planIn(workspace, cairn.url)]
+      writeFileSync(own.file, 'events: { a: {}, b: {} }')
+      writeFileSync(other.file, others)
+      let changes = 0
+      const url = await startFaultyProxy(cairn.url, async (_, { method }) => {
+        if (method === 'GET' || changes++ > 0) return undefined
+        expect(await other.run('push', '--remove', '--confirm-breaking')).toMatchObject({ code: 0 })
+        return undefined
+      })
+      const args = ['plan', 'push', own.file, '--remove', '--confirm-breaking', '--base-url', `${url}/v1`]
+      const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+      expect(await runCairn(args, { environment })).toMatchObject(end)
+      expect(await own.run('diff')).toMatchObject({ code: end.code === 0 ? 0 : 5 })
+    },
+  )
+
   it('stops at a signal before the next change, and continues when it is run again', async ({
     cairn,
     workspace,
