@@ -154,6 +154,18 @@ describe('refusals', () => {
     })
   })
 
+  it('are counted at the time of the clock after it was set back', async () => {
+    const store = await openStoreForTest(atNow)
+    offer(store, 1_500, { received_ms: NOW + DAY_MS })
+    offer(store, 500)
+    await expect
+      .poll(async () => {
+        const span = { from_ms: NOW - 1, to_ms: NOW + 1 }
+        return (await store.refusals.summary(workspace_id, span, 1, readingIn(workspace_id))).count
+      }, withPatience)
+      .toBe(500)
+  })
+
   it('are counted by field after a burst, and without content if there are too many fields', async () => {
     const store = await openStoreForTest(atNow)
     const wrong = (pointer: string, change: Partial<Refused> = {}) => {

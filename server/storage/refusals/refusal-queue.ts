@@ -144,7 +144,8 @@ export class RefusalQueue {
   }
 
   #enterSpan(sample: Sample, span: number) {
-    if (span > this.#span) {
+    // Requests that began in the span before may still be refused; an earlier one: the clock was set back.
+    if (span > this.#span || span < this.#span - 1) {
       this.#span = span
       this.#series.clear()
     }
