@@ -4,6 +4,7 @@ import { type ReactNode, useId, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { AuditChanges } from './audit-changes.tsx'
 import { AuditSentence } from './audit-sentence.tsx'
 
@@ -77,7 +78,7 @@ export function AuditItem({
           </Field>
           {actorId !== null && (
             <Button variant="default" size="compact-sm" onClick={() => onActor(actorId)}>
-              Show only entries of {entry.actor.name ?? 'this actor'}
+              Show only entries of {entry.actor.name === null ? 'this actor' : visibleName(entry.actor.name)}
             </Button>
           )}
         </Stack>

@@ -199,19 +199,13 @@ function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {
       c="inherit"
       to={`/w/${workspace_id}/${path}/${subject.id}`}
     >
-      <bdi>{visibleName(subject.name ?? '', subject.id)}</bdi>
+      {visibleName(subject.name ?? '', subject.id)}
     </Text>
   )
 }
 
 function named(name: string | null | undefined): ReactNode {
-  return (
-    name && (
-      <strong>
-        <bdi>{visibleName(name)}</bdi>
-      </strong>
-    )
-  )
+  return name && <strong>{visibleName(name)}</strong>
 }
 
 function as(after: Entry['after']): string {

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../client/person.ts'
 import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
 import { nextFound } from '../parts/lists/pages.ts'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
@@ -34,5 +34,5 @@ export function useCustomerChoices(): ChoiceSource {
 function customerChoice(customer: Schemas['Customer']): Choice {
   const { customer_id, customer_name, customer_type, client_customer_id } = customer
   const name = visibleName(customer_name, customer_id)
-  return { value: customer_id, label: `${name} (${customer_type} ${client_customer_id})` }
+  return { value: customer_id, label: `${name} (${customer_type} ${isolated(client_customer_id)})` }
 }

@@ -9,7 +9,7 @@ import type { usePages } from '../parts/lists/pages.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
 type CustomerJourney = Schemas['CustomerJourney']
@@ -61,7 +61,7 @@ function JourneyProgress({
           to={`/w/${workspace_id}/journeys/${journey_id}`}
           style={{ overflowWrap: 'anywhere' }}
         >
-          <bdi>{visibleName(name, journey_id)}</bdi>
+          {visibleName(name, journey_id)}
         </Anchor>
         {status === 'archived' && <JourneyStatusBadge status={status} />}
       </Group>
@@ -106,7 +106,7 @@ function StepLine({
         style={{ flexShrink: 0 }}
       />
       <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
-        {step}. <bdi>{name}</bdi>
+        {step}. {isolated(name)}
         {out_of_order && ' (completed out of order)'}
       </Box>
       {reached_at ? <Instant at={reached_at} /> : <VisuallyHidden>not reached yet</VisuallyHidden>}

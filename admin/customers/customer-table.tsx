@@ -39,7 +39,7 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
             <Table.Tr key={customer.customer_id}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer.customer_id}`}>
-                  <bdi>{visibleName(customer.customer_name, customer.customer_id)}</bdi>
+                  {visibleName(customer.customer_name, customer.customer_id)}
                 </Anchor>
                 <Group hiddenFrom="sm" gap="xs" mt={4} fz="sm">
                   <CustomerType type={customer.customer_type} />

@@ -14,6 +14,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { customerMeaning } from '../parts/terms.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerTable } from './customer-table.tsx'
@@ -100,7 +101,7 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
   if (search) {
     return (
       <EmptyState title="No customer found" icon={<IconSearch />}>
-        No {type ?? 'customer'} has a name with a word that starts with “<bdi>{search}</bdi>”, an identifier
+        No {type ?? 'customer'} has a name with a word that starts with “{isolated(search)}”, an identifier
         that starts with it, or this customer_id. Identifiers are case-sensitive.
       </EmptyState>
     )

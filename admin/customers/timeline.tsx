@@ -6,7 +6,7 @@ import { EventDetails } from '../events/event-details.tsx'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { clockText } from '../parts/instants/instant-text.ts'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 
 type Event = Schemas['Event']
 
@@ -87,11 +87,11 @@ function TimelineEvent({
           <Text span inherit truncate miw={0} flex="0 1 auto">
             {name && (
               <Text span inherit fw={600}>
-                <bdi>{name}</bdi>{' '}
+                {isolated(name)}{' '}
               </Text>
             )}
             <Text span inherit ff="monospace" fw={name ? 400 : 600}>
-              {event.event_id}
+              {isolated(event.event_id)}
             </Text>
           </Text>
           {step !== undefined && (
@@ -101,7 +101,7 @@ function TimelineEvent({
           )}
           {journey && (
             <Text span inherit truncate miw={0} flex="1 1 0" ta="right" c="dimmed" visibleFrom="sm">
-              <bdi>{visibleName(journey.name, journey.journey_id)}</bdi>
+              {visibleName(journey.name, journey.journey_id)}
             </Text>
           )}
         </Group>

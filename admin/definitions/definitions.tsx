@@ -159,7 +159,7 @@ function Name({ entry: { event_id, definition } }: { entry: CatalogueEntry }) {
     : `events?${new URLSearchParams({ event_id, last: '7d' })}`
   return (
     <Anchor component={Link} inherit ff="monospace" fw={500} to={`/w/${workspace_id}/${path}`}>
-      <bdi>{visibleName(event_id)}</bdi>
+      {visibleName(event_id)}
     </Anchor>
   )
 }

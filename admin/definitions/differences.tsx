@@ -1,5 +1,6 @@
 import { List, Text } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { pointerText } from './value-words.ts'
 
 type Change = Pick<Schemas['EventDefinitionChange'], 'senders' | 'readers' | 'changes'>
@@ -31,7 +32,7 @@ export function Differences({ changes }: Pick<Change, 'changes'>) {
           <Text span inherit ff="monospace">
             {pointerText(pointer) || 'custom_variables'}
           </Text>{' '}
-          {detail}
+          {isolated(detail)}
           {isBreaking({ senders, readers }) && (
             <strong>
               {' '}

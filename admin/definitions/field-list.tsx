@@ -16,6 +16,7 @@ import {
 import { IconChevronDown, IconChevronRight, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
+import { isolated } from '../parts/visible-name.ts'
 import type { DraftForm } from './definition-draft.ts'
 import {
   boundsOf,
@@ -118,7 +119,7 @@ function Field({
   id,
   onRemove,
 }: ValueProps & { field: FieldDraft; id: string; onRemove: () => void }) {
-  const name = field.name || 'this field'
+  const name = isolated(field.name) || 'this field'
   return (
     <Paper component="li" withBorder p="sm" style={{ listStyle: 'none' }}>
       <Stack gap="sm">
@@ -202,7 +203,7 @@ function ValueParts({ form, path, level, draft, name }: ValueProps & { draft: Va
   const isShown = isOpen || isFaulty
   const Chevron = isShown ? IconChevronDown : IconChevronRight
   const { items: _, ...own } = definedValue(draft)
-  const summary = [draft.description, ...ruleTexts(own)].filter(Boolean).join(' · ')
+  const summary = [isolated(draft.description), ...ruleTexts(own)].filter(Boolean).join(' · ')
   return (
     <>
       <Group gap="xs" wrap="nowrap">

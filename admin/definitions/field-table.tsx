@@ -1,5 +1,6 @@
 import { Badge, Box, Group, List, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { observedText } from './observed.ts'
 import type { DefinedValue } from './value-draft.ts'
 import { type DefinedField, fieldsOf, pointerText, ruleTexts, typeText } from './value-words.ts'
@@ -127,5 +128,5 @@ function Rules({ value }: { value: DefinedValue }) {
 }
 
 function Description({ value: { title, description } }: { value: DefinedValue }) {
-  return [title, description].filter(Boolean).join(': ')
+  return [title && isolated(title), description].filter(Boolean).join(': ')
 }

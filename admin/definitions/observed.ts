@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { countText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { typeText } from './value-words.ts'
@@ -22,6 +23,6 @@ export function observedText(
   { examined }: Schemas['ObservedEvent'],
 ): string {
   const share = `in ${countText(events)} of ${countText(examined)} events`
-  const examples = values.map((value) => JSON.stringify(value)).join(', ')
+  const examples = values.map((value) => isolated(JSON.stringify(value))).join(', ')
   return `${share}, ${typeText({ type: types })}${examples && `: ${examples}`}`
 }

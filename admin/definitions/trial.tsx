@@ -2,6 +2,7 @@ import { List, Stack, Text } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { pointerText } from './value-words.ts'
 
 type Violation = Schemas['DefinitionTrial']['violations'][number]
@@ -56,17 +57,17 @@ export function Trial({ trial }: { trial: Schemas['DefinitionTrial'] }) {
 
 function KeyName({ keyId }: { keyId: string | null }) {
   const name = useKeyName(keyId ?? '')
-  return keyId === null ? 'an unknown key' : <bdi>{name}</bdi>
+  return keyId === null ? 'an unknown key' : name
 }
 
 function violationText({ code, pointer, expected }: Violation): string {
   const field = pointerText(pointer.replace(/^\/custom_variables/, '')) || 'custom_variables'
   switch (code) {
     case 'missing':
-      return `${field} is missing; expected ${expected}`
+      return `${field} is missing; expected ${isolated(expected)}`
     case 'unexpected':
       return `${field} is not defined`
     default:
-      return `${field} must be ${expected}`
+      return `${field} must be ${isolated(expected)}`
   }
 }

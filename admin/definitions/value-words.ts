@@ -1,5 +1,6 @@
 import { countText } from '../parts/number-text.ts'
 import { nameOfToken } from '../parts/pointer-token.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { type DefinedValue, kinds } from './value-draft.ts'
 
 /** What a value is, in words: `String`, `Array of Integer`, `String or null`. */
@@ -17,7 +18,7 @@ function labelOf(kind: string): string {
 /** The limits of a value, in words: `one of "free", "team"`, `at least 1`. */
 export function ruleTexts(value: DefinedValue): string[] {
   return [
-    ...(value.enum ? [`one of ${value.enum.map((one) => JSON.stringify(one)).join(', ')}`] : []),
+    ...(value.enum ? [`one of ${value.enum.map((one) => isolated(JSON.stringify(one))).join(', ')}`] : []),
     ...rangeText(value.minimum, value.maximum, ''),
     ...rangeText(value.minLength, value.maxLength, ' characters'),
     ...rangeText(value.minItems, value.maxItems, ' items'),
@@ -58,6 +59,6 @@ export function fieldsOf(value: DefinedValue, pointer = '', level = 0): DefinedF
 export function pointerText(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   return parts
-    .map((part, index) => (part === '-' ? '[]' : `${index > 0 ? '.' : ''}${nameOfToken(part)}`))
+    .map((part, index) => (part === '-' ? '[]' : `${index > 0 ? '.' : ''}${isolated(nameOfToken(part))}`))
     .join('')
 }

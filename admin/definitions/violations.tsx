@@ -116,7 +116,7 @@ function KindTable({ kinds }: { kinds: readonly Kind[] }) {
 function KindRow({ kind }: { kind: Kind }) {
   const { code, pointer, revision, key_id, outcome, events, last_at } = kind
   const name = useKeyName(key_id ?? '')
-  const key = key_id === null ? 'Several keys' : <bdi>{name}</bdi>
+  const key = key_id === null ? 'Several keys' : name
   const place = code === 'other' ? '' : pointerText(pointer.replace(/^\/custom_variables/, ''))
   const outcomeText = `${outcome === 'stored' ? 'Stored' : 'Rejected'}, revision ${countText(revision)}`
   return (
@@ -127,7 +127,7 @@ function KindRow({ kind }: { kind: Kind }) {
           <>
             {': '}
             <Text span inherit ff="monospace">
-              <bdi>{place || 'custom_variables'}</bdi>
+              {place || 'custom_variables'}
             </Text>
           </>
         )}

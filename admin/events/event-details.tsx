@@ -28,7 +28,7 @@ export function EventDetails({
         </Detail>
         <Detail name="Journey">
           <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${event.journey_id}`}>
-            <bdi>{journey ? visibleName(journey.name, journey.journey_id) : event.journey_id}</bdi>
+            {journey ? visibleName(journey.name, journey.journey_id) : event.journey_id}
           </Anchor>
         </Detail>
       </Group>

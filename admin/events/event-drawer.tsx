@@ -25,7 +25,7 @@ import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSessionEnded } from '../session/session.ts'
 import { stepOf } from './event-rows.tsx'
 import type { Moves } from './opened.ts'
@@ -149,7 +149,7 @@ export function EventDrawer({
 }) {
   return (
     <SideDrawer
-      title={event ? <bdi>{stepOf(event, journey) ?? event.event_id}</bdi> : 'Event'}
+      title={event ? (stepOf(event, journey) ?? isolated(event.event_id)) : 'Event'}
       opened={opened}
       onClose={onClose}
       moves={moves}
@@ -179,23 +179,26 @@ function EventFacts({
     <Stack gap="md">
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
         <Fact name="Event">
-          <Filterable label={`Filter by ${event_id}`} onFilter={() => onFilter('event_id', event_id)}>
+          <Filterable
+            label={`Filter by ${isolated(event_id)}`}
+            onFilter={() => onFilter('event_id', event_id)}
+          >
             <Text span inherit ff="monospace">
-              <bdi>{event_id}</bdi>
+              {isolated(event_id)}
             </Text>
           </Filterable>
         </Fact>
         <Fact name="Journey">
           <Filterable label="Filter by this journey" onFilter={() => onFilter('journey_id', journey_id)}>
             <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
-              <bdi>{journey ? visibleName(journey.name, journey_id) : journey_id}</bdi>
+              {journey ? visibleName(journey.name, journey_id) : journey_id}
             </Anchor>
           </Filterable>
         </Fact>
         <Fact name="Customer">
           <Filterable label="Filter by this customer" onFilter={() => onFilter('customer_id', customer_id)}>
             <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${customer_id}`}>
-              <bdi>{visibleName(event.customer_name, customer_id)}</bdi>
+              {visibleName(event.customer_name, customer_id)}
             </Anchor>
           </Filterable>
         </Fact>
@@ -245,7 +248,7 @@ function EventFacts({
             note={(pointer) => <Note texts={detailsAt(warnings, pointer)} />}
             action={(name, value) => (
               <FilterButton
-                label={`Filter by this ${name}`}
+                label={`Filter by this ${isolated(name)}`}
                 onClick={() => onFilter('variable', `${name}=${valueText(value)}`)}
               />
             )}
@@ -264,7 +267,7 @@ function Warnings({ warnings }: { warnings: Schemas['EventWarnings'] }) {
         {warnings.map(({ code, pointer, detail }) => (
           <List.Item key={`${code} ${pointer}`} style={{ overflowWrap: 'anywhere' }}>
             <Text span inherit ff="monospace">
-              <bdi>{nameOf(pointer)}</bdi>
+              {isolated(nameOf(pointer))}
             </Text>{' '}
             {detail}
           </List.Item>
@@ -298,7 +301,7 @@ function Note({ texts }: { texts: readonly string[] }) {
 function SendingKey({ key_id, onFilter }: { key_id: string; onFilter: FilterBy }) {
   return (
     <Filterable label="Filter by this key" onFilter={() => onFilter('key_id', key_id)}>
-      <bdi>{useKeyName(key_id)}</bdi>
+      {useKeyName(key_id)}
     </Filterable>
   )
 }

@@ -5,7 +5,7 @@ import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { millisecondsText, shortDayText } from '../parts/instants/instant-text.ts'
 import { useToday } from '../parts/instants/today.ts'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { variablesText } from './variables-text.ts'
 
 type Event = Schemas['Event']
@@ -115,24 +115,24 @@ function EventRow({
       </Table.Td>
       <Table.Td>
         <Text span inherit {...(!step && { ff: 'monospace' as const })} fw={600} title={event.event_id}>
-          <bdi>{step ?? event.event_id}</bdi>
+          {step ?? isolated(event.event_id)}
         </Text>
         {event.warnings && <WarningMark />}
         <Box hiddenFrom="sm" fz="xs" style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
-          <bdi>{customer}</bdi>
+          {customer}
         </Box>
       </Table.Td>
-      <Table.Td visibleFrom="sm" title={`${customer} ${event.client_customer_id}`}>
-        <bdi>{customer}</bdi>{' '}
+      <Table.Td visibleFrom="sm" title={`${customer} ${isolated(event.client_customer_id)}`}>
+        {customer}{' '}
         <Text span inherit c="dimmed" ff="monospace" fz="0.9em">
-          <bdi>{event.client_customer_id}</bdi>
+          {isolated(event.client_customer_id)}
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm" title={journeyName}>
-        <bdi>{journeyName}</bdi>
+        {journeyName}
       </Table.Td>
       <Table.Td visibleFrom="sm" c="dimmed" title={variables}>
-        <bdi>{variables}</bdi>
+        {variables}
       </Table.Td>
     </Table.Tr>
   )

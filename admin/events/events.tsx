@@ -22,6 +22,7 @@ import { usePages } from '../parts/lists/pages.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EventDrawer, type FilterBy } from './event-drawer.tsx'
@@ -91,7 +92,7 @@ export function EventsScreen() {
       tab="events"
       action={
         <ExportButton
-          ignores={variable === '' ? undefined : `variable ${variable}`}
+          ignores={variable === '' ? undefined : `variable ${isolated(variable)}`}
           request={(format, signal) => cairn.exportEvents({ query: { ...query, format }, signal })}
         />
       }
@@ -152,7 +153,7 @@ export function EventsScreen() {
         {events.isPending && <Loading lines={10} />}
         {variable && listed.length > 0 && (
           <Text size="sm" role="status">
-            {countText(shown.length)} of {countOf(listed.length, 'loaded event')} match <bdi>{variable}</bdi>.
+            {countText(shown.length)} of {countOf(listed.length, 'loaded event')} match {isolated(variable)}.
           </Text>
         )}
         {held.waiting > 0 && !isPaused && openedId === '' && (

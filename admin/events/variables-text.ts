@@ -1,20 +1,21 @@
 import type { Schemas } from '../../client/person.ts'
+import { isolated } from '../parts/visible-name.ts'
 
 type Variables = Schemas['Event']['custom_variables']
 
-/** Maximum characters; rows truncate shorter texts than this. */
+/** Characters after which nothing is added; rows truncate shorter texts than this. */
 const limit = 200
 
 /** The custom variables of an event in one line: `plan pro · seats 12`. */
 export function variablesText(variables: Variables): string {
   if (variables === null) return ''
-  if (typeof variables === 'string') return variables.slice(0, limit)
+  if (typeof variables === 'string') return isolated(variables.slice(0, limit))
   let text = ''
   for (const [name, value] of Object.entries(variables)) {
-    text += `${text && ' · '}${name} ${valueText(value)}`
+    text += `${text && ' · '}${isolated(name.slice(0, limit))} ${isolated(valueText(value).slice(0, limit))}`
     if (text.length > limit) break
   }
-  return text.slice(0, limit)
+  return text
 }
 
 /** A value as written in a filter: strings as they are, anything else as JSON. */

@@ -9,7 +9,7 @@ import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { JsonView } from '../parts/json/json-view.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { ProblemError, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { RejectedRequests } from './rejected-requests.tsx'
@@ -57,7 +57,9 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
             <Text fw={500} role="status" style={{ overflowWrap: 'anywhere' }}>
               {/* Keyed by event, so that one with the same name is announced too. */}
               <span key={event?.id}>
-                {event ? `${event.event_id} received in ${name}` : `Waiting for the first event in ${name}…`}
+                {event
+                  ? `${isolated(event.event_id)} received in ${name}`
+                  : `Waiting for the first event in ${name}…`}
               </span>
             </Text>
             {event ? (
@@ -141,7 +143,7 @@ function LatestEvent({ event }: { event: Schemas['Event'] }) {
           <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer_id}`}>
             {customer ? visibleName(customer.customer_name, customer_id) : customer_id}
           </Anchor>
-          {customer && <> – {customer.client_customer_id}</>}
+          {customer && <> – {isolated(customer.client_customer_id)}</>}
         </Fact>
         <Fact name="Received">
           <Instant at={event.received_at} relative />

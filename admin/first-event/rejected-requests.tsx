@@ -8,6 +8,7 @@ import { UnsavedRefusals } from '../events/refused/unsaved-refusals.tsx'
 import { rejectionText } from '../overview/rejections.ts'
 import { Instant } from '../parts/instants/instant.tsx'
 import { countOf } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
@@ -108,7 +109,7 @@ function RejectedRequest({
         <Instant at={received_at} relative />
       </Group>
       <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused?refusal=${refusal_id}`}>
-        {operation} <bdi>{event_id}</bdi>
+        {operation} {isolated(event_id ?? '')}
       </Anchor>
       <FaultList refusal={refusal} />
       {isFirstOfCode && <CureText code={code} />}

@@ -3,6 +3,7 @@ import { IconFilterOff } from '@tabler/icons-react'
 import { useSearchParams } from 'react-router'
 import type { UnreadFilter } from '../parts/filters/filters.ts'
 import { countText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 
 /** Names the ignored filters, and removes them from the address. */
 export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[] }) {
@@ -36,7 +37,7 @@ export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[]
             <Text span inherit ff="monospace">
               {name}
             </Text>{' '}
-            should be {form}, not “<bdi>{shortened(text)}</bdi>”.
+            should be {form}, not “{isolated(shortened(text))}”.
           </List.Item>
         ))}
       </List>

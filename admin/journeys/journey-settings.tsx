@@ -2,6 +2,7 @@ import { Group, List, Stack, Text, Title } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { JourneyForm } from './journey-form.tsx'
 import { JourneyPage } from './journey-page.tsx'
@@ -53,9 +54,9 @@ function JourneyDetails({ journey: { description, steps } }: { journey: Schemas[
         <List type="ordered" spacing="xs">
           {steps.map(({ event_id, name }) => (
             <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
-              {name}{' '}
+              {isolated(name)}{' '}
               <Text span size="sm" ff="monospace">
-                {event_id}
+                {isolated(event_id)}
               </Text>
             </List.Item>
           ))}

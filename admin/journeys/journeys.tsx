@@ -17,7 +17,7 @@ import { Loading } from '../parts/loading.tsx'
 import { countText } from '../parts/number-text.ts'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { JourneyMenu } from './journey-status.tsx'
@@ -185,7 +185,7 @@ function NoJourneys({ filter, search }: { filter: Filter; search: string }) {
     return (
       <EmptyState title="No journey found" icon={<IconSearch />}>
         No {filter === 'all' ? '' : `${filter} `}journey has a name with a word that starts with “
-        <bdi>{search}</bdi>”, or this journey_id.
+        {isolated(search)}”, or this journey_id.
       </EmptyState>
     )
   }

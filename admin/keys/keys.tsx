@@ -16,6 +16,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
@@ -109,7 +110,7 @@ export function KeysScreen() {
         {shown.length > 0 && <KeyTable keys={shown} read_ms={read_ms} onAsk={ask} />}
         {isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
-            No {isAll ? '' : 'active '}key has a name with a word that starts with “<bdi>{search}</bdi>”, or
+            No {isAll ? '' : 'active '}key has a name with a word that starts with “{isolated(search)}”, or
             ends with these characters.
           </EmptyState>
         )}

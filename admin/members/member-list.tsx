@@ -12,6 +12,7 @@ import { usePages } from '../parts/lists/pages.ts'
 import { RowMenuHeader } from '../parts/lists/row-menu.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { MemberRow } from './member-row.tsx'
@@ -57,8 +58,8 @@ export function MemberList() {
       {members.items.length > 0 && <MemberTable members={members.items} />}
       {search && found.isEmpty && !found.isPlaceholderData && (
         <EmptyState title="No member found" icon={<IconSearch />}>
-          No member has a name with a word that starts with “<bdi>{search}</bdi>”, or an email that starts
-          with it.
+          No member has a name with a word that starts with “{isolated(search)}”, or an email that starts with
+          it.
         </EmptyState>
       )}
       {members.error && !members.isFetchNextPageError && (

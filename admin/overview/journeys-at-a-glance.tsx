@@ -65,7 +65,7 @@ function JourneyLine({ journey: { journey_id, name } }: { journey: Schemas['Jour
     <Table.Tr>
       <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
         <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
-          <bdi>{visibleName(name, journey_id)}</bdi>
+          {visibleName(name, journey_id)}
         </Anchor>
         {report?.recomputing && <Text size="xs">recalculating</Text>}
       </Table.Th>

@@ -101,7 +101,7 @@ function LatestEvents() {
               {event.event_id}
             </Text>{' '}
             <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${event.customer_id}`}>
-              <bdi>{visibleName(event.customer_name, event.customer_id)}</bdi>
+              {visibleName(event.customer_name, event.customer_id)}
             </Anchor>
           </Line>
         ))}
@@ -123,7 +123,7 @@ function NewestCustomers() {
         {customers.data?.data.map(({ customer_id, customer_name, created_at }) => (
           <Line key={customer_id} at={created_at}>
             <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${customer_id}`}>
-              <bdi>{visibleName(customer_name, customer_id)}</bdi>
+              {visibleName(customer_name, customer_id)}
             </Anchor>
           </Line>
         ))}

@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { useKeyName } from '../keys/key-name.tsx'
 import { clockText } from '../parts/instants/instant-text.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { type Mistake, useRefusedShare } from './refused-share.ts'
 import { rejectionCount, rejectionText } from './rejections.ts'
@@ -42,8 +43,8 @@ function WorstMistake({ worst: { code, field, key_id, first_at, count } }: { wor
   return (
     <>
       {code}
-      {field && <bdi> {field}</bdi>} from key <bdi>{useKeyName(key_id)}</bdi> since{' '}
-      {clockText(new Date(first_at))}, {countText(count)} times
+      {field && ` ${isolated(field)}`} from key {useKeyName(key_id)} since {clockText(new Date(first_at))},{' '}
+      {countText(count)} times
     </>
   )
 }

@@ -104,7 +104,7 @@ function KeyName({ key_id }: { key_id: string }) {
   const { workspace_id } = useMembership()
   return (
     <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused?key_id=${key_id}`}>
-      <bdi>{useKeyName(key_id)}</bdi>
+      {useKeyName(key_id)}
     </Anchor>
   )
 }

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import { shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { groupLabel } from './group-label.ts'
 import { pointsText } from './points-text.ts'
 
@@ -67,7 +68,7 @@ function largest(sides: readonly Side[]): Found | undefined {
 function nameOf(group: Schemas['BreakdownGroup'], breakdown: string): string {
   if (group.kind === 'not_set') return 'customers without a value'
   if (group.kind === 'other') return 'customers with other values'
-  const label = groupLabel(group, breakdown)
+  const label = isolated(groupLabel(group, breakdown))
   return isOne(group, breakdown) ? `“${label}”` : label.toLowerCase()
 }
 
@@ -112,5 +113,5 @@ function comparedText(of_enrolled: number): string {
 /** `step 3 (Chose a plan)`. */
 function stepText({ steps }: Side, index: number): string {
   const { step, name } = steps[index] ?? { step: index + 1, name: '' }
-  return `step ${step} (${name})`
+  return `step ${step} (${isolated(name)})`
 }

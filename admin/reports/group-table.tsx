@@ -2,6 +2,7 @@ import { Box, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { Difference, differenceText } from './difference.tsx'
 import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 
@@ -21,13 +22,11 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
       <Table aria-label="Groups" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>
-              <bdi>{breakdownText(breakdown)}</bdi>
-            </Table.Th>
+            <Table.Th>{isolated(breakdownText(breakdown))}</Table.Th>
             {!isNarrow &&
               steps.map(({ step, name }) => (
                 <Table.Th key={step} miw="9rem">
-                  {step}. <bdi>{name}</bdi>
+                  {step}. {isolated(name)}
                 </Table.Th>
               ))}
           </Table.Tr>
@@ -36,7 +35,7 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
           {groups.map((group) => (
             <Table.Tr key={groupKey(group.group)} style={{ verticalAlign: 'top' }}>
               <Table.Th scope="row" miw="8rem" style={{ overflowWrap: 'anywhere' }}>
-                <bdi>{groupLabel(group.group, breakdown)}</bdi>
+                {isolated(groupLabel(group.group, breakdown))}
                 <Text size="xs" fw={400}>
                   {countOf(group.enrolled, 'customer')}
                 </Text>
@@ -44,7 +43,7 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
                   <Stack component="ul" gap="xs" m={0} mt={6} p={0} fw={400} style={{ listStyle: 'none' }}>
                     {group.steps.map(({ step, name }, index) => (
                       <li key={step}>
-                        {step}. <bdi>{name}</bdi>
+                        {step}. {isolated(name)}
                         <GroupStep group={group} index={index} />
                       </li>
                     ))}

@@ -4,6 +4,7 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { countText } from '../parts/number-text.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
 import type { TextTable } from '../parts/output/table-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 
 /** How long the customers of each group take to reach a step. */
@@ -18,7 +19,7 @@ export function GroupTimes({
   name: string
 }) {
   const table = timeRows(groups, breakdown)
-  const title = `${name} by ${breakdownText(breakdown)}`
+  const title = `${name} by ${isolated(breakdownText(breakdown))}`
   return (
     <Stack gap="xs">
       <Group justify="space-between" align="flex-start">
@@ -41,7 +42,7 @@ export function GroupTimes({
           {table.rows.map(({ key, cells: [label, ...numbers] }) => (
             <Table.Tr key={key}>
               <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
-                <bdi>{label}</bdi>
+                {isolated(label)}
               </Table.Th>
               {numbers.map((number, index) => (
                 <Table.Td key={table.columns[index + 1]?.key} ta="right">

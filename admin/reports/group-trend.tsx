@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { ChartFigure, Lines } from '../parts/charts/chart-figure.tsx'
 import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
 import { countText, shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { cellText, cohortText, type Figure, inPeriod, isSettled, measured, wholeOf } from './cohorts.ts'
 import { breakdownText, groupLabel } from './group-label.ts'
 
@@ -66,13 +67,13 @@ export function GroupTrend(figure: GroupFigure) {
 /** Describes the chart, with the numbers of the most recent comparable cohort. */
 function sentenceOf(figure: GroupFigure): string {
   const { trend, measure, line, breakdown } = figure
-  const name = trend.steps[line - 1]?.name ?? ''
+  const name = isolated(trend.steps[line - 1]?.name)
   const what = {
     of_enrolled: `Share of customers who reached “${name}”`,
     of_previous: `Conversion from the previous step to “${name}”`,
     count: `Customers who reached “${name}”`,
   }[measure]
-  const subject = `${what}, by ${breakdownText(breakdown)} and by the ${trend.by} they entered.`
+  const subject = `${what}, by ${isolated(breakdownText(breakdown))} and by the ${trend.by} they entered.`
   const place = trend.cohorts.findLastIndex(
     (cohort) => cohort.enrolled > 0 && isSettled(cohort, line, figure),
   )
@@ -82,7 +83,7 @@ function sentenceOf(figure: GroupFigure): string {
     const counts = cohorts[place]
     if (!counts || counts.enrolled === 0) return []
     const whole = countText(wholeOf(counts, line, measure))
-    return [`${groupLabel(group, breakdown)} ${cellText(counts, line, measure)} of ${whole}`]
+    return [`${isolated(groupLabel(group, breakdown))} ${cellText(counts, line, measure)} of ${whole}`]
   })
   const when = inPeriod(cohort, trend)
   return `${subject} In the most recent comparable cohort, ${when}: ${numbers.slice(0, limitSeries).join('; ')}.`

@@ -16,7 +16,7 @@ import { usePages } from '../parts/lists/pages.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { IncompleteNumbers } from './incomplete-numbers.tsx'
@@ -191,7 +191,7 @@ function CustomersTable({
           <Table.Tr key={customer.customer_id} style={{ verticalAlign: 'top' }}>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>
               <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer.customer_id}`}>
-                <bdi>{visibleName(customer.customer_name, customer.customer_id)}</bdi>
+                {visibleName(customer.customer_name, customer.customer_id)}
               </Anchor>
               <Group gap="xs" mt={4} fz="sm">
                 <CustomerType type={customer.customer_type} />
@@ -240,15 +240,13 @@ function StepsReached({
           style={{ overflowWrap: 'anywhere' }}
         >
           <span>
-            {index + 1}. <bdi>{steps[index]?.name}</bdi>
+            {index + 1}. {isolated(steps[index]?.name)}
           </span>
           <Instant at={at} />
         </Group>
       ))}
       {out_of_order.map((step) => (
-        <span key={step}>
-          Out of order: <bdi>{steps[step - 1]?.name ?? step}</bdi>
-        </span>
+        <span key={step}>Out of order: {isolated(steps[step - 1]?.name ?? `${step}`)}</span>
       ))}
     </Stack>
   )
@@ -291,7 +289,7 @@ function sentenceOf(
   values: Readonly<Record<'reached' | 'not_reached' | 'standing' | 'out_of_order' | 'window', string>>,
   steps: Steps,
 ): string {
-  const nameOf = (step: string) => `“${steps[Number(step) - 1]?.name ?? `step ${step}`}”`
+  const nameOf = (step: string) => `“${isolated(steps[Number(step) - 1]?.name ?? `step ${step}`)}”`
   const limit_ms = lengthOf(values.window)
   const within = limit_ms ? ` within ${durationText(limit_ms)} of their first step` : ''
   const parts: string[] = []

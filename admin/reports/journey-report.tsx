@@ -10,6 +10,7 @@ import { onDemand } from '../parts/on-demand.tsx'
 import type { Output } from '../parts/output/output.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { ViewsButton } from '../views/views-button.tsx'
 import { ComparisonButtons, comparisonChips } from './comparison-line.tsx'
 import { CountingRule } from './counting-rule.tsx'
@@ -177,25 +178,13 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
   return (
     <Text>
       Of {countOf(enrolled, 'customer')} who{' '}
-      {isLaterPart(steps) ? (
-        <>
-          reached “<bdi>{first?.name}</bdi>”
-        </>
-      ) : (
-        'entered'
-      )}
-      , {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
-      <bdi>{last.name}</bdi>”.{' '}
-      {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
+      {isLaterPart(steps) ? <>reached “{isolated(first?.name)}”</> : 'entered'}, {countText(last.reached)} (
+      {shareText(last.of_enrolled)}) reached the last step, “{isolated(last.name)}
+      ”. {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
       {worst && lostAt(worst) > 0 && (
         <>
-          Biggest drop-off: {before ? 'between' : 'before'}{' '}
-          {before && (
-            <>
-              “<bdi>{before.name}</bdi>” and{' '}
-            </>
-          )}
-          “<bdi>{worst.name}</bdi>”, {countOf(lostAt(worst), 'customer')} (
+          Biggest drop-off: {before ? 'between' : 'before'} {before && <>“{isolated(before.name)}” and </>}“
+          {isolated(worst.name)}”, {countOf(lostAt(worst), 'customer')} (
           {shareText(lostAt(worst) / candidates)} of those who got this far).
         </>
       )}

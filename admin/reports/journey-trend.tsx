@@ -12,6 +12,7 @@ import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 import {
@@ -273,7 +274,7 @@ function sentenceOf(figure: Figure): string {
     isLater,
   } = figure
   const number = line || steps.length
-  const name = steps[number - 1]?.name ?? ''
+  const name = isolated(steps[number - 1]?.name)
   const what = line ? `“${name}”` : 'each step'
   const subject = {
     of_enrolled: `Share of customers who reached ${what}, by the ${by} they entered`,

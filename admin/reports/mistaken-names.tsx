@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { useReceivedNames } from '../journeys/received-names.ts'
 import { countOf } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
 type Step = Pick<Schemas['JourneyReportStep'], 'step' | 'event_id' | 'name'>
@@ -32,7 +33,7 @@ export function MistakenNames({ journey_id, steps }: { journey_id: string; steps
       <List size="sm">
         {mistaken.map(({ step, name, count }) => (
           <List.Item key={`${step.step} ${name}`} style={{ overflowWrap: 'anywhere' }}>
-            Step {step.step}, “<bdi>{step.name}</bdi>”, expects <Name>{step.event_id}</Name> and was never
+            Step {step.step}, “{isolated(step.name)}”, expects <Name>{step.event_id}</Name> and was never
             reached. This journey received <Name>{name}</Name>: {countOf(count, 'event')} in the last 30 days.
           </List.Item>
         ))}
@@ -54,7 +55,7 @@ export function MistakenNames({ journey_id, steps }: { journey_id: string; steps
 function Name({ children }: { children: string }) {
   return (
     <Text span inherit ff="monospace" fw={600}>
-      <bdi>{children}</bdi>
+      {isolated(children)}
     </Text>
   )
 }

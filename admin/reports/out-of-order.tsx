@@ -2,6 +2,7 @@ import { Anchor, List, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { countOf } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { type ReportQuery, searchOf } from './report-filters.ts'
 
@@ -24,7 +25,7 @@ export function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']
             >
               {countOf(out_of_order, 'customer')}
             </Anchor>{' '}
-            completed “<bdi>{name}</bdi>” without the steps before it
+            completed “{isolated(name)}” without the steps before it
           </List.Item>
         ))}
       </List>

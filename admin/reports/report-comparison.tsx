@@ -3,6 +3,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { countText, shareText } from '../parts/number-text.ts'
 import type { TextTable } from '../parts/output/table-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { Difference, differenceText, intervalText } from './difference.tsx'
 import { comparisonFinding } from './finding.ts'
 import { FunnelLines, seriesOf } from './funnel-lines.tsx'
@@ -87,7 +88,7 @@ function ComparisonTable({ report, comparison }: { report: Report; comparison: C
           return (
             <Table.Tr key={step.step} style={{ verticalAlign: 'top' }}>
               <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
-                {step.step}. <bdi>{step.name}</bdi>
+                {step.step}. {isolated(step.name)}
                 <Text size="xs" fw={400} hiddenFrom="sm">
                   <Difference difference={difference} />
                 </Text>

@@ -4,6 +4,7 @@ import { ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { limitSeries } from '../parts/charts/chart-series.ts'
 import { countText, shareText } from '../parts/number-text.ts'
 import type { TextTable } from '../parts/output/table-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { differenceText, intervalText } from './difference.tsx'
 import { breakdownFinding } from './finding.ts'
 import { FunnelLines, seriesOf } from './funnel-lines.tsx'
@@ -19,7 +20,7 @@ export function ReportGroups({ report, breakdown }: { report: Schemas['JourneyRe
   return (
     <Stack component="section" gap="sm" aria-labelledby="groups-heading">
       <Title order={2} size="h4" id="groups-heading">
-        Funnel by {breakdown === 'customer_type' ? name : <bdi>{name}</bdi>}
+        Funnel by {breakdown === 'customer_type' ? name : isolated(name)}
       </Title>
       <ChartFigure
         sentence={breakdownFinding(report, breakdown)}

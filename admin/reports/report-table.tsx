@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/person.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { type ReportQuery, searchOf } from './report-filters.ts'
 
@@ -118,7 +119,7 @@ function StepRows({
       <Table.Tr>
         <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
           <Text span inherit fw={600}>
-            {step.step}. <bdi>{step.name}</bdi>
+            {step.step}. {isolated(step.name)}
           </Text>
           <Text size="xs" ff="monospace" fw={400}>
             {step.event_id}

@@ -9,6 +9,7 @@ import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { isolated } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 import type { ChartQuery } from './report-filters.ts'
@@ -41,6 +42,7 @@ export function StepTimesSection({
   })
   if (!chosen) return null
   const from = stepBefore(steps, step)
+  const to = isolated(chosen.name)
   return (
     <Stack component="section" gap="sm" aria-labelledby="times-heading" aria-busy={times.isPlaceholderData}>
       <Title order={2} size="h4" id="times-heading">
@@ -53,27 +55,27 @@ export function StepTimesSection({
         onChange={(change) => set('to_step', change.currentTarget.value)}
         data={steps.map(({ step, name }) => ({
           value: String(step),
-          label: `${stepBefore(steps, step)} → ${name}`,
+          label: `${stepBefore(steps, step)} → ${isolated(name)}`,
         }))}
       />
       <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
       {times.isPending && <Loading lines={5} />}
-      {times.data && <TimesFigure times={times.data} from={from} to={chosen.name} />}
+      {times.data && <TimesFigure times={times.data} from={from} to={to} />}
       {times.data?.groups && !times.isPlaceholderData && (
         <GroupTimes
           groups={times.data.groups}
           breakdown={query.breakdown ?? ''}
-          name={`Time from “${from}” to “${chosen.name}”`}
+          name={`Time from “${from}” to “${to}”`}
         />
       )}
     </Stack>
   )
 }
 
-/** The name of what a time to a step is counted from. A part of a journey does not name the step before its first. */
+/** The name, isolated, of what a time to a step is counted from. A part of a journey does not name the step before its first. */
 export function stepBefore(steps: readonly { step: number; name: string }[], step: number): string {
   const before = steps.find((other) => other.step === step - 1)
-  return before?.name ?? (step === 1 ? 'Entered' : `Step ${step - 1}`)
+  return isolated(before?.name ?? (step === 1 ? 'Entered' : `Step ${step - 1}`))
 }
 
 /** The times to a step as a chart. */

@@ -148,7 +148,7 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
       onSubmit={() => replace.mutate()}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Let the view “<bdi>{visibleName(view.name)}</bdi>” show the report that is open
+        Let the view “{visibleName(view.name)}” show the report that is open
         {view.visibility === 'workspace' ? ', for everybody in the workspace and on its links' : ''}? Its own
         period and filters are lost.
       </Text>
@@ -174,7 +174,7 @@ function Removal({ view, onDone }: { view: View; onDone: () => void }) {
       onSubmit={() => remove.mutate(undefined, { onSuccess: onDone })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Remove the view “<bdi>{visibleName(name)}</bdi>”
+        Remove the view “{visibleName(name)}”
         {visibility === 'workspace' ? ' for everybody in the workspace' : ''}? The journey and its data stay.
       </Text>
     </Step>

@@ -11,7 +11,7 @@ import { timeZoneText } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { type By, lineOf, sinceFirstEntry, type Trend, timesTo } from '../reports/cohorts.ts'
 import { CountingRule } from '../reports/counting-rule.tsx'
@@ -102,15 +102,9 @@ function SharedView({
           {last && (
             <Text>
               Of {countOf(report.enrolled, 'customer')} who{' '}
-              {isLaterPart(report.steps) ? (
-                <>
-                  reached “<bdi>{report.steps[0]?.name}</bdi>”
-                </>
-              ) : (
-                'entered'
-              )}
-              , {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
-              <bdi>{last.name}</bdi>”.
+              {isLaterPart(report.steps) ? <>reached “{isolated(report.steps[0]?.name)}”</> : 'entered'},{' '}
+              {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
+              {isolated(last.name)}”.
             </Text>
           )}
           <ReportTable report={report} query={undefined} />
@@ -178,7 +172,7 @@ function startOf({ entered_from, entered_to, last_days }: Schemas['ViewQuery']):
 }
 
 function nameOf({ report }: Schemas['SharedView'], step: number): string {
-  return report.steps.find((other) => other.step === step)?.name ?? `step ${step}`
+  return isolated(report.steps.find((other) => other.step === step)?.name ?? `step ${step}`)
 }
 
 /** A trend whose cohorts are named by their days in the view's time zone, wherever the reader is. */

@@ -36,7 +36,7 @@ export function ViewLine({
           size="sm"
           {...(onOpen && { onClick: onOpen })}
         >
-          <bdi>{visibleName(name, view_id)}</bdi>
+          {visibleName(name, view_id)}
         </Anchor>
         <Text size="xs" c="dimmed">
           {about.join(' · ')}

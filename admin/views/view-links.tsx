@@ -8,7 +8,7 @@ import { Loading } from '../parts/loading.tsx'
 import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ShownOnceGuard, shownOnceKey } from '../parts/shown-once-dialog.tsx'
-import { visibleName } from '../parts/visible-name.ts'
+import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
@@ -63,8 +63,7 @@ export function ViewLinks({
         }
         onDone={create.reset}
       >
-        Anyone who opens this link sees the numbers of “<bdi>{name}</bdi>”, without an account. It cannot be
-        shown again.
+        Anyone who opens this link sees the numbers of “{name}”, without an account. It cannot be shown again.
       </OneTimeLink>
     )
   }
@@ -72,8 +71,7 @@ export function ViewLinks({
   return (
     <Stack>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Links to “<bdi>{name}</bdi>” for people without an account. They show its numbers, and no customer or
-        event.
+        Links to “{name}” for people without an account. They show its numbers, and no customer or event.
       </Text>
       {links.isPending && <Loading lines={2} />}
       <ProblemAlert error={links.error} onRetry={() => void links.refetch()} />
@@ -83,7 +81,7 @@ export function ViewLinks({
           {links.data.data.map((link) => (
             <Group component="li" key={link.link_id} justify="space-between" wrap="nowrap" gap="md">
               <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                By <bdi>{link.created_by}</bdi>, <Instant at={link.created_at} />; works until{' '}
+                By {isolated(link.created_by)}, <Instant at={link.created_at} />; works until{' '}
                 <Instant at={link.expires_at} />
               </Text>
               <Button

@@ -2,6 +2,7 @@ import type { Schemas } from '../../client/person.ts'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { countOf } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { chartNames, firstChart } from './view-address.ts'
 
 /** What a view shows, in words. */
@@ -24,8 +25,9 @@ export function sayingOf(query: Schemas['ViewQuery']): string[] {
     first_step && `from step ${first_step}`,
     last_step && `to step ${last_step}`,
     step_order === 'strict' && 'in strict order',
-    ...(variables ?? []).map((filter) => filter.replace(':', ' is ')),
-    breakdown && `by ${breakdown.replace(/^variable:/, '').replace(/^customer_type$/, 'customer type')}`,
+    ...(variables ?? []).map((filter) => filter.split(/:(.*)/s, 2).map(isolated).join(' is ')),
+    breakdown &&
+      `by ${isolated(breakdown.replace(/^variable:/, '').replace(/^customer_type$/, 'customer type'))}`,
     compare && comparedNames[compare],
   ].filter((word) => typeof word === 'string')
 }

@@ -19,7 +19,7 @@ function JourneyName({ journey_id }: { journey_id: string }) {
   const { workspace_id } = useMembership()
   return (
     <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
-      <bdi>{useChipText(useJourneyChoices(), journey_id)}</bdi>
+      {useChipText(useJourneyChoices(), journey_id)}
     </Anchor>
   )
 }

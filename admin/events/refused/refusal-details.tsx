@@ -7,7 +7,7 @@ import { Instant } from '../../parts/instants/instant.tsx'
 import { exactText } from '../../parts/instants/instant-text.ts'
 import { JsonTree } from '../../parts/json/json-tree.tsx'
 import { countText } from '../../parts/number-text.ts'
-
+import { isolated } from '../../parts/visible-name.ts'
 import { cureOf } from './cures.ts'
 
 type Refusal = Schemas['Refusal']
@@ -36,7 +36,7 @@ export function FaultList({
       {errors.map(({ pointer, parameter, detail }) => (
         <li key={`${pointer ?? parameter} ${detail}`}>
           <Text span inherit ff="monospace" fw={600}>
-            <bdi>{parameter ? `?${parameter}` : pointer || 'the body'}</bdi>
+            {isolated(parameter ? `?${parameter}` : pointer || 'the body')}
           </Text>{' '}
           {detail}
         </li>

@@ -5,6 +5,7 @@ import { LoadMore } from '../../parts/lists/load-more.tsx'
 import { usePages } from '../../parts/lists/pages.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { isolated } from '../../parts/visible-name.ts'
 import { taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 import { outcomes } from './refusal-details.tsx'
@@ -61,11 +62,9 @@ export function RefusalList({
                     {millisecondsText(new Date(received_at))}
                   </UnstyledButton>
                 </Table.Td>
-                <Table.Td ff="monospace">
-                  <bdi>{event_id ?? operation}</bdi>
-                </Table.Td>
+                <Table.Td ff="monospace">{isolated(event_id ?? operation)}</Table.Td>
                 <Table.Td visibleFrom="sm" ff="monospace">
-                  <bdi>{customer_id ?? '–'}</bdi>
+                  {isolated(customer_id ?? '–')}
                 </Table.Td>
                 <Table.Td>{replay ? outcomes[replay.outcome] : '–'}</Table.Td>
               </Table.Tr>

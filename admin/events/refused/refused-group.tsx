@@ -9,6 +9,7 @@ import { useToday } from '../../parts/instants/today.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { countText } from '../../parts/number-text.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { isolated } from '../../parts/visible-name.ts'
 import { codeOf, taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 import { cureOf } from './cures.ts'
@@ -58,10 +59,10 @@ export function RefusedGroup({
             {group.field && (
               <Text span inherit ff="monospace">
                 {' '}
-                <bdi>{group.field}</bdi>
+                {isolated(group.field)}
               </Text>
             )}{' '}
-            from key <bdi>{keyName}</bdi> since <Since at={group.first_at} />
+            from key {keyName} since <Since at={group.first_at} />
             <Text component="span" display="block" size="xs" c="dimmed">
               {group.detail && (
                 <>

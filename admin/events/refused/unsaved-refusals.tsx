@@ -36,7 +36,7 @@ function Line({
           <Text span inherit ff="monospace" fw={650}>
             {code}
           </Text>{' '}
-          from key <bdi>{keyName}</bdi> since <Since at={first_at} />
+          from key {keyName} since <Since at={first_at} />
           <Text component="span" display="block" size="xs" c="dimmed">
             contents not saved · last received <Since at={last_at} />
           </Text>

@@ -106,7 +106,7 @@ function Legend({ series }: { series: readonly Series[] }) {
           <svg width={32} height={8} aria-hidden style={{ flexShrink: 0 }}>
             <line x1={0} x2={32} y1={4} y2={4} stroke={color} strokeWidth={2} strokeDasharray={dashes} />
           </svg>
-          <bdi style={{ overflowWrap: 'anywhere' }}>{label}</bdi>
+          <span style={{ overflowWrap: 'anywhere' }}>{label}</span>
         </Group>
       ))}
     </Group>

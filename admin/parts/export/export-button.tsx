@@ -39,9 +39,7 @@ export function ExportButton({
         <Menu.Dropdown maw="20rem">
           {ignores !== undefined && (
             <Menu.Label>
-              <bdi>
-                Exports do not apply the filter {ignores}. The file contains all matches of the other filters.
-              </bdi>
+              Exports do not apply the filter {ignores}. The file contains all matches of the other filters.
             </Menu.Label>
           )}
           <Menu.Item onClick={() => begin('csv')}>Export CSV (for spreadsheets)</Menu.Item>

@@ -119,7 +119,7 @@ export function FilterLine({
             filterButton.current?.focus()
           }}
         >
-          <span className="chip-name">{name}</span> <bdi className="chip-text">{text}</bdi>
+          <span className="chip-name">{name}</span> <span className="chip-text">{text}</span>
           <VisuallyHidden component="span">, remove filter</VisuallyHidden>
           <IconX size={12} aria-hidden />
         </button>

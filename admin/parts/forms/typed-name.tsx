@@ -15,7 +15,14 @@ export function useTypedName(name: string) {
   return { isTyped: asShown(typed) === asShown(name), field }
 }
 
-/** A browser shows line ends and several spaces as one space, and an accent may be typed as a character of its own or not. */
+/**
+ * A browser shows line ends and several spaces as one space, and an accent may be typed as a character of its own or not. Nobody
+ * types the controls of direction, which cannot be seen.
+ */
 function asShown(text: string): string {
-  return text.normalize().replace(/\s+/g, ' ').trim()
+  return text
+    .normalize()
+    .replace(/\p{Bidi_Control}/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
 }

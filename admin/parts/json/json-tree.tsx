@@ -1,6 +1,7 @@
 import { Box, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../copy-button.tsx'
+import { isolated } from '../visible-name.ts'
 
 /** Number of levels that are initially expanded. */
 const openLevels = 2
@@ -47,14 +48,15 @@ function Node({
   action?: ((name: string, value: unknown) => ReactNode) | undefined
   note?: ((pointer: string) => ReactNode) | undefined
 }) {
-  const head = name === undefined ? null : <span className="json-name">{JSON.stringify(name)}: </span>
+  const head =
+    name === undefined ? null : <span className="json-name">{isolated(JSON.stringify(name))}: </span>
   if (typeof value !== 'object' || value === null) {
     return (
       <>
         <Group gap={4} wrap="nowrap" align="flex-start">
           <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
             {head}
-            <bdi className={`json-${typeof value}`}>{JSON.stringify(value)}</bdi>
+            <span className={`json-${typeof value}`}>{isolated(JSON.stringify(value))}</span>
           </Box>
           {name !== undefined && level === 1 && action?.(name, value)}
         </Group>

@@ -1,5 +1,6 @@
 import { Box } from '@mantine/core'
 import { Fragment } from 'react'
+import { isolated } from '../visible-name.ts'
 import { JsonValue } from './json-value.tsx'
 
 /**
@@ -31,7 +32,7 @@ export function JsonView({ value }: { value: unknown }) {
       {fields.map(([name, field]) => (
         <Fragment key={name}>
           <Box component="dt" fw={500} style={{ overflowWrap: 'anywhere' }}>
-            <bdi>{name}</bdi>
+            {isolated(name)}
           </Box>
           <Box component="dd" m={0} miw={0}>
             <JsonValue value={field} />
