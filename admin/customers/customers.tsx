@@ -88,7 +88,7 @@ export function CustomersScreen() {
           <Stack gap="md" aria-busy={customers.isPlaceholderData}>
             {items.length > 0 && <CustomerTable customers={items} />}
             {customers.isEmpty && <NoCustomers search={search} type={type} />}
-            {!customers.isPlaceholderData && <LoadMore query={customers} />}
+            <LoadMore query={customers} />
           </Stack>
         )}
       </Stack>

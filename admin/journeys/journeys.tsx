@@ -91,7 +91,11 @@ export function JourneysScreen() {
           />
         </Group>
         {journeys.isPending && <Loading lines={5} />}
-        {journeys.items.length > 0 && <JourneyTable journeys={journeys.items} />}
+        {journeys.items.length > 0 && (
+          <div aria-busy={journeys.isPlaceholderData}>
+            <JourneyTable journeys={journeys.items} />
+          </div>
+        )}
         {journeys.isEmpty && <NoJourneys filter={filter} search={search} />}
         {journeys.error && !journeys.isFetchNextPageError && (
           <ProblemAlert error={journeys.error} onRetry={() => journeys.refetch()} />

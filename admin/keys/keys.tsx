@@ -53,7 +53,8 @@ export function KeysScreen() {
   const now_ms = useNow()
   const read_ms = keys.dataUpdatedAt
   const shown = isAll ? keys.items : keys.items.filter((key) => statusAt(key, now_ms, read_ms) === 'active')
-  const isEmpty = keys.data !== undefined && shown.length === 0 && !keys.hasNextPage
+  const isRead = keys.data !== undefined && !keys.isPlaceholderData
+  const isEmpty = isRead && shown.length === 0 && !keys.hasNextPage
 
   function show(key: MadeKey) {
     setIsCreating(false)
@@ -107,7 +108,11 @@ export function KeysScreen() {
         </Group>
         {!canChange && <Text size="sm">An owner or admin of the workspace can create and change keys.</Text>}
         {keys.isPending && <Loading lines={5} />}
-        {shown.length > 0 && <KeyTable keys={shown} read_ms={read_ms} onAsk={ask} />}
+        {shown.length > 0 && (
+          <div aria-busy={keys.isPlaceholderData}>
+            <KeyTable keys={shown} read_ms={read_ms} onAsk={ask} />
+          </div>
+        )}
         {isEmpty && search && (
           <EmptyState title="No key found" icon={<IconSearch />}>
             No {isAll ? '' : 'active '}key has a name with a word that starts with “{isolated(search)}”, or

@@ -55,8 +55,12 @@ export function MemberList() {
       )}
       <FoundStatus query={search ? found : undefined} noun="member" />
       {members.isPending && <Loading lines={4} />}
-      {members.items.length > 0 && <MemberTable members={members.items} />}
-      {search && found.isEmpty && !found.isPlaceholderData && (
+      {members.items.length > 0 && (
+        <div aria-busy={search !== '' && (found.isPending || found.isPlaceholderData)}>
+          <MemberTable members={members.items} />
+        </div>
+      )}
+      {search && found.isEmpty && (
         <EmptyState title="No member found" icon={<IconSearch />}>
           No member has a name with a word that starts with “{isolated(search)}”, or an email that starts with
           it.

@@ -158,7 +158,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
         <Stack gap="md" aria-busy={customers.isPlaceholderData}>
           {customers.items.length > 0 && <CustomersTable customers={customers.items} steps={steps} />}
           {customers.isEmpty && <NoCustomers isFiltered={filters.count > 0} onClear={filters.clear} />}
-          {!customers.isPlaceholderData && <LoadMore query={customers} />}
+          <LoadMore query={customers} />
         </Stack>
       )}
     </>

@@ -71,7 +71,8 @@ export function SearchedSelect({
   const groups = found.data ?? []
   const shown = new Set(groups.flatMap(({ items }) => items.map((item) => item.value)))
   const isHidden = choice !== undefined && !shown.has(choice.value)
-  const isFound = text !== '' && text === sought && found.isSuccess && !found.isPlaceholderData
+  const isSearching = settled !== sought || found.isPending || found.isPlaceholderData
+  const isFound = text !== '' && found.isSuccess && !isSearching
   const data: ComboboxData<string> = [
     // Mantine shows a selected value only if it is among the options.
     ...(isHidden ? [choice] : []),
@@ -126,7 +127,7 @@ export function SearchedSelect({
         first.click()
       }}
       nothingFoundMessage={
-        found.isPending ? 'Searching…' : found.isError ? 'Search failed' : props.nothingFoundMessage
+        isSearching ? 'Searching…' : found.isError ? 'Search failed' : props.nothingFoundMessage
       }
     />
   )

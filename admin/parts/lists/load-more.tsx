@@ -5,6 +5,7 @@ import { ProblemAlert } from '../problem-alert.tsx'
 type MorePages = {
   items: readonly unknown[]
   hasNextPage: boolean
+  isPlaceholderData: boolean
   isFetchingNextPage: boolean
   isFetchNextPageError: boolean
   error: unknown
@@ -13,10 +14,10 @@ type MorePages = {
 
 /**
  * A button that reads the next page of a `usePages` list; if nothing was found yet, it searches older items. Renders nothing
- * at the end of the list.
+ * at the end of the list, and while it is that of earlier filters.
  */
 export function LoadMore({ query }: { query: MorePages }) {
-  if (!query.hasNextPage) return null
+  if (!query.hasNextPage || query.isPlaceholderData) return null
   const isFound = query.items.length > 0
   return (
     <Stack>

@@ -14,7 +14,7 @@ type PagesOptions = {
   refetchOnReconnect?: boolean
   /** Interval at which the shown pages are read again, in milliseconds. */
   refetchInterval?: number | false
-  /** Whether the list of an earlier key stays while the one of this key loads. */
+  /** Whether the list of an earlier key stays while the one of this key loads, if anything is in it. It is shown as busy. */
   keepsList?: (earlier: QueryKey) => boolean
 }
 
@@ -38,7 +38,9 @@ export function usePages<Item>(
     queryFn: ({ pageParam, signal }) => nextFound(fetchPage, signal, pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    placeholderData: (list, earlier) => (earlier && keepsList?.(earlier.queryKey) ? list : undefined),
+    // That an earlier search found nothing says nothing about this one.
+    placeholderData: (list, earlier) =>
+      earlier && list?.pages[0]?.data[0] && keepsList?.(earlier.queryKey) ? list : undefined,
   })
   const items = query.data?.pages.flatMap(({ data }) => data) ?? []
   const isEmpty = query.data !== undefined && items.length === 0 && !query.hasNextPage

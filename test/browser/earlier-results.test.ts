@@ -1,0 +1,92 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { openAdministration } from './administration.ts'
+import { screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await sharedCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  await initialize(workspace, 'user-1')
+  // More than a page.
+  for (let n = 0; n < 51; n++) await workspace.client.createJourney({ body: { name: `Onboarding ${n}` } })
+})
+
+const lists = [
+  { noun: 'journey', screen: 'journeys', url: '**/v1/journeys?*', table: 'Journeys', found: 'Onboarding' },
+  { noun: 'key', screen: 'keys', url: '**/v1/service-keys?*', table: 'Service keys', found: 'First' },
+  { noun: 'customer', screen: 'customers', url: '**/v1/customers?*', table: 'Customers', found: 'Ada' },
+  { noun: 'member', screen: 'members', url: '**/v1/members?*', table: 'Members', found: 'Grace' },
+]
+
+function open(screen: string): Promise<Page> {
+  return openAdministration({ cairn, signedIn: owner.headers, path: screenPath(workspace, screen) })
+}
+
+/** Searches for something else, whose response is held back until the returned function is called. */
+async function searchSlowly(page: Page, { noun, url }: (typeof lists)[number]): Promise<() => void> {
+  const answer = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    await answer.promise
+    await route.continue()
+  })
+  const sent = page.waitForRequest((request) => request.url().includes('search=nothing'))
+  await page.getByRole('searchbox', { name: `Search ${noun}s` }).fill('nothing')
+  await sent
+  return answer.resolve
+}
+
+describe.for(lists)('While the $noun list of another search loads', (list) => {
+  const { noun, screen, table, found } = list
+  const none = `No ${noun} found`
+
+  it('the earlier one is shown as such, and cannot be continued', async () => {
+    const page = await open(`${screen}?search=${found}`)
+    const busy = page.locator('[aria-busy=true]')
+    const rows = page.getByRole('table', { name: table })
+    await rows.getByText(found).first().waitFor()
+    await expect.poll(() => busy.count()).toBe(0)
+    const answer = await searchSlowly(page, list)
+    await busy.filter({ has: rows }).waitFor()
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+    answer()
+    await page.getByRole('heading', { name: none }).waitFor()
+  })
+
+  it('nothing says that it is empty because the earlier one was', async () => {
+    const page = await open(`${screen}?search=unknown`)
+    await page.getByRole('heading', { name: none }).waitFor()
+    const answer = await searchSlowly(page, list)
+    await page.getByRole('heading', { name: none }).waitFor({ state: 'hidden' })
+    answer()
+    await page.getByText('“nothing”').waitFor()
+  })
+})
+
+it('A field that searches says that nothing was found only of what was searched for', async () => {
+  const page = await open('first-event')
+  const field = page.getByRole('combobox', { name: 'Journey', exact: true })
+  await field.fill('unknown')
+  const none = page.getByText('No active journey with this name')
+  await none.waitFor()
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/v1/journeys?*', async (route) => {
+    await answer.promise
+    await route.continue()
+  })
+  await field.fill('Onboarding 7')
+  await page.getByText('Searching…').filter({ visible: true }).waitFor()
+  expect(await none.count()).toBe(0)
+  answer.resolve()
+  await page.getByRole('option', { name: 'Onboarding 7' }).waitFor()
+})
