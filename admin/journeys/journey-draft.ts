@@ -30,9 +30,13 @@ export function journeyChanges(journey: Journey, draft: JourneyDraft): Schemas['
   }
 }
 
-/** The names of the fields whose values differ between `earlier` and `later`. */
-export function fieldsChangedBetween(earlier: Journey, later: Journey): string[] {
-  return Object.keys(journeyChanges(earlier, draftOfJourney(later)))
+/**
+ * The names of the fields that differ between `base` and `newer`, and between `newer` and the draft. Where it is what the draft
+ * says, there is nothing to decide: that is also what a save looks like whose response was lost.
+ */
+export function fieldsToDecide(base: Journey, newer: Journey, draft: JourneyDraft): string[] {
+  const ours = journeyChanges(newer, draft)
+  return Object.keys(journeyChanges(base, draftOfJourney(newer))).filter((field) => field in ours)
 }
 
 /** Rebases a draft from `base` onto `newer`: edited fields stay, the others are taken from `newer`. */

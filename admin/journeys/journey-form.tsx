@@ -12,7 +12,7 @@ import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import {
   carriedOver,
   draftOfJourney,
-  fieldsChangedBetween,
+  fieldsToDecide,
   type JourneyDraft,
   journeyChanges,
   journeyFaults,
@@ -45,7 +45,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   const changes = journeyChanges(base, form.values)
   const isEdited = Object.keys(changes).length > 0
   const newer = journey.updated_at > base.updated_at ? journey : undefined
-  const changedElsewhere = newer ? fieldsChangedBetween(base, newer) : []
+  const changedElsewhere = newer ? fieldsToDecide(base, newer, form.values) : []
   const mustDecide = isEdited && changedElsewhere.length > 0
   const received = useReceivedNames(journey.journey_id)
   const keepButton = useRef<HTMLButtonElement>(null)
@@ -79,7 +79,8 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
       await queryClient.cancelQueries({ queryKey: journeyKey })
       // The contract has no preconditions (If-Match): only reading detects what was saved elsewhere since the last read.
       const current = await taken(cairn.getJourney({ path }))
-      const isStale = current.updated_at > base.updated_at && fieldsChangedBetween(base, current).length > 0
+      const isStale =
+        current.updated_at > base.updated_at && fieldsToDecide(base, current, form.values).length > 0
       if (isStale) return { version: current, isSaved: false }
       return { version: await taken(cairn.updateJourney({ path, body })), isSaved: true }
     },
@@ -127,9 +128,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
           </Text>
           <StepList form={form} received={received} />
         </section>
-        {/* Sticky while there are unsaved changes or an error, however long the list of steps is. */}
+        {/* Sticky while there are unsaved changes, however long the list of steps is. */}
         <Paper
-          className={isEdited || save.error ? 'save-bar' : undefined}
+          className={isEdited ? 'save-bar' : undefined}
           py="sm"
           radius={0}
           style={{ borderTop: '1px solid var(--mantine-color-default-border)', zIndex: 1 }}
@@ -152,7 +153,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
                 </Group>
               </Alert>
             )}
-            <ProblemAlert error={save.error} />
+            <ProblemAlert error={isEdited ? save.error : null} />
             <Group gap="xs">
               <Button type="submit" loading={save.isPending}>
                 Save changes

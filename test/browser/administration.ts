@@ -264,9 +264,9 @@ export async function goBackAndStay(page: Page, title: string): Promise<void> {
 }
 
 /** From now on the page gets no response to a change that it sends to such a URL, although the server makes the change. */
-export async function loseResponses(page: Page, url: string): Promise<void> {
+export async function loseResponses(page: Page, url: string, method = 'POST'): Promise<void> {
   await page.route(url, async (route) => {
-    if (route.request().method() !== 'POST') return route.fallback()
+    if (route.request().method() !== method) return route.fallback()
     await route.fetch()
     await route.abort()
   })

@@ -520,6 +520,17 @@ describe('unsaved changes of a journey', () => {
     })
   })
 
+  it('are not taken for those of somebody else if the response to their save is lost', async () => {
+    const refusals = ['net::ERR_FAILED PATCH /v1/journeys/{id}']
+    const { page } = await openJourney({ refusals })
+    await loseResponses(page, '**/v1/journeys/*', 'PATCH')
+    await description(page).fill('Of this tab')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('status').filter({ hasText: 'No changes.' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await description(page).inputValue()).toBe('Of this tab')
+  })
+
   it('overwrite nothing that this tab has not shown yet', async () => {
     const { page: here, journey_id } = await openJourney()
     await api.updateJourney({ path: { journey_id }, body: { description: 'Of somebody else' } })
