@@ -110,11 +110,14 @@ export function KeyChoice({
           .
         </Text>
       )}
-      <ProblemAlert error={make.error} />
+      {/* Once there is a key, it no longer matters that creating one failed. */}
       {current === null && (
-        <LostResponse error={make.error}>
-          The key may have been created all the same. Reload the page before you try again.
-        </LostResponse>
+        <>
+          <ProblemAlert error={make.error} />
+          <LostResponse error={make.error}>
+            The key may have been created all the same. Reload the page before you try again.
+          </LostResponse>
+        </>
       )}
     </Stack>
   )

@@ -296,6 +296,15 @@ describe('the code for a first event', () => {
     await page.getByText('The key may have been created all the same.').waitFor()
   })
 
+  it('takes a key whose response was lost, and no longer says that it failed', async () => {
+    const refusals = ['net::ERR_FAILED POST /v1/service-keys']
+    const { page } = await openFirstEvent('server', { prepare: revokeKeys, refusals })
+    await loseResponses(page, '**/v1/service-keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
   it('tells a viewer who can create a key', async () => {
     const { page } = await openFirstEvent('server', { role: 'viewer', prepare: revokeKeys })
     await page.getByText('An owner or admin of the workspace can create one.').waitFor()
