@@ -1,4 +1,4 @@
-import { Group, Stack, Table, Title } from '@mantine/core'
+import { Group, Stack, Table, Title, useMatches } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { countText } from '../parts/number-text.ts'
@@ -19,6 +19,7 @@ export function GroupTimes({
   name: string
 }) {
   const table = timeRows(groups, breakdown)
+  const spacing = useMatches({ base: 6, sm: 'xs' })
   const title = `${name} by ${isolated(breakdownText(breakdown))}`
   return (
     <Stack gap="xs">
@@ -28,7 +29,7 @@ export function GroupTimes({
         </Title>
         <OutputMenu output={() => ({ name: title, sentence: title, table })} />
       </Group>
-      <Table aria-label="Times by group" verticalSpacing={4} horizontalSpacing="xs">
+      <Table aria-label="Times by group" verticalSpacing={4} horizontalSpacing={spacing}>
         <Table.Thead>
           <Table.Tr>
             {table.columns.map(({ key, label }, index) => (
