@@ -1,9 +1,10 @@
 // engines: postgres (only there several servers share a store)
 
 import { expect, it } from 'vitest'
-import { startCairn } from '../fixtures/cairn.ts'
+import { startCairn, startCairnForTest } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
+import { runSql } from '../fixtures/postgres/sql.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 
 it('one of two servers sends to a webhook, and the other goes on when it stops', async () => {
@@ -28,4 +29,15 @@ it('one of two servers sends to a webhook, and the other goes on when it stops',
   const told = new Map(receiver.received.map(({ id, data }) => [id, data.id]))
   expect([...told.values()].sort()).toEqual(sent.sort())
   await second.stop()
+})
+
+it('a lease of a server that ended while its clock was ahead delays nothing', async () => {
+  const cairn = await startCairnForTest()
+  const workspace = await cairn.workspace()
+  const receiver = await startReceiver()
+  await workspace.client.createWebhook({ body: { url: receiver.url, types: ['customer.created'] } })
+  const until_ms = Date.now() + 86_400_000
+  await runSql(cairn.databaseUrl, `UPDATE webhooks SET lease_owner = 'ended', lease_until_ms = ${until_ms}`)
+  await initialize(workspace, 'user-1')
+  await receiver.has(1)
 })

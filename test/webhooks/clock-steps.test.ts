@@ -4,9 +4,7 @@ import { beforeEach, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { engine } from '../fixtures/engine.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
-import { connectTo } from '../fixtures/store.ts'
 
 const DAY_MS = 86_400_000
 
@@ -115,14 +113,3 @@ it('rising rejections are told within a minute after the clock was set back', as
   ahead_ms = 60_000
   await receiver.has(1, 'refusals.rising')
 })
-
-it.runIf(engine === 'postgres')(
-  'a lease of a server that ended while its clock was ahead delays nothing',
-  async () => {
-    const { run } = await connectTo(cairn.databaseUrl)
-    await createWebhook(['customer.created'])
-    await run(`UPDATE webhooks SET lease_owner = 'ended', lease_until_ms = ${Date.now() + DAY_MS}`)
-    await initialize(workspace, 'user-1')
-    await receiver.has(1)
-  },
-)
