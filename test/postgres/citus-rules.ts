@@ -123,9 +123,17 @@ const UNDEFINED_TABLE = '42P01'
 /** PostgreSQL's numbers (src/include/nodes/nodes.h, parsenodes.h). */
 const [SELECT, UPDATE, INSERT, DELETE, UTILITY] = ['1', '2', '3', '4', '6']
 const [RELATION, SUBQUERY] = ['0', '1']
+const EXPRESSION = '4'
 
 function analysis(top: ParseNode, tables: Tables): Analysis {
-  const queries = [...nodesOf(top, () => true)].filter(({ type }) => type === 'QUERY')
+  const nodes = [...nodesOf(top, () => true)]
+  const queries = nodes.filter(({ type }) => type === 'QUERY')
+  // PostgreSQL joins the others; Citus reads these by themselves, at another moment, unless their own condition names the shard.
+  const alone = new Set(
+    nodes
+      .filter(({ type, fields }) => type === 'SUBLINK' && fields.subLinkType === EXPRESSION)
+      .map(({ fields }) => fields.subselect),
+  )
   const faults = new Set<string>()
   let readsAll = false
   let changesEverywhere = false
@@ -154,7 +162,16 @@ function analysis(top: ParseNode, tables: Tables): Analysis {
     }
     if (target && tables.everywhere.has(target)) changesEverywhere = true
     if (target && tables.related.has(target)) changesRelated = true
-    if (!areOfOneWorkspace(query, relations, tables)) readsAll = true
+    const isOfOne = (isOuterKnown: boolean) =>
+      areOfOneWorkspace(
+        query,
+        relations,
+        (value) => workspaceOf(value, relations, tables, isOuterKnown),
+        tables,
+      )
+    if (!isOfOne(true)) readsAll = true
+    else if (top.fields.commandType === SELECT && alone.has(query) && !isOfOne(false))
+      faults.add('a subquery takes its workspace from the query around it')
   }
   return { faults: [...faults], readsAll, changesEverywhere, changesRelated }
 }
@@ -170,13 +187,18 @@ function sets(targetList: ParseValue | undefined, column: string | undefined): b
 }
 
 /** Whether each distributed table of a query, apart from one that it inserts into, is compared with one workspace. */
-function areOfOneWorkspace(query: ParseNode, relations: Map<number, string>, tables: Tables): boolean {
+function areOfOneWorkspace(
+  query: ParseNode,
+  relations: Map<number, string>,
+  workspaceOf: (value: ParseValue) => number | true | undefined,
+  tables: Tables,
+): boolean {
   const isInsert = query.fields.commandType === INSERT
   const same = new Map<number, Set<number>>()
   const bound = new Set<number>()
   for (const { type, fields } of nodesHere(query)) {
     if (type !== 'OPEXPR' || !Array.isArray(fields.args) || fields.args.length !== 2) continue
-    const [left, right] = fields.args.map((side) => workspaceOf(side, relations, tables))
+    const [left, right] = fields.args.map(workspaceOf)
     if (typeof left === 'number' && typeof right === 'number') {
       same.set(left, (same.get(left) ?? new Set()).add(right))
       same.set(right, (same.get(right) ?? new Set()).add(left))
@@ -192,17 +214,21 @@ function areOfOneWorkspace(query: ParseNode, relations: Map<number, string>, tab
   )
 }
 
-/** @returns the index of the table of which it is the workspace, whether it is another value; undefined for the rest */
+/**
+ * @param isOuterKnown whether a value of the query around this one is one
+ * @returns the index of the table of which it is the workspace, whether it is another value; undefined for the rest
+ */
 function workspaceOf(
   value: ParseValue,
   relations: Map<number, string>,
   tables: Tables,
+  isOuterKnown: boolean,
 ): number | true | undefined {
   if (!isNode(value)) return undefined
   if (value.type === 'RELABELTYPE' || value.type === 'COERCEVIAIO')
-    return workspaceOf(value.fields.arg ?? '', relations, tables)
+    return workspaceOf(value.fields.arg ?? '', relations, tables, isOuterKnown)
   if (value.type !== 'VAR') return ['PARAM', 'CONST'].includes(value.type) || undefined
-  if (value.fields.varlevelsup !== '0') return true
+  if (value.fields.varlevelsup !== '0') return isOuterKnown || undefined
   const oid = relations.get(Number(value.fields.varno))
   const isWorkspace = oid !== undefined && tables.distributed.get(oid) === value.fields.varattno
   return isWorkspace ? Number(value.fields.varno) : undefined

@@ -57,6 +57,11 @@ describe.runIf(programs !== undefined)('the statements for PostgreSQL, by the ru
       'a table on every node is changed from a distributed one',
       'UPDATE workspaces SET erasures = (SELECT count(*) FROM erasures WHERE erasures.workspace_id = workspaces.workspace_id)',
     ],
+    [
+      'a subquery takes its workspace from the query around it',
+      `SELECT id FROM events WHERE workspace_id = $1 AND
+        (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id LIMIT 1) IS NOT TRUE`,
+    ],
   ])('%s is recognized in %j', async (fault, statement) => {
     expect((await analyst.analyse(statement))?.faults).toEqual([fault])
   })

@@ -110,7 +110,7 @@ async function readForward(
   const limit = parameters.add(most + 1)
   const matched = [...matching(parameters)]
   if (few) matched.push(`events.id = ANY(${parameters.add(few)}::uuid[])`)
-  const conditions = [...among(parameters), ...matched, IN_PLACE]
+  const conditions = [...among(parameters), ...matched, inPlace(own)]
   if (early) conditions.push(`events.id <= ${parameters.add(uuidAt(early))}`)
   const { ms, id } = after
   const lateConditions = [
@@ -160,9 +160,12 @@ function withPendingArrivals(workspace: string, closed: string): string {
 /**
  * Looked up event by event: hardly any event is a late arrival, and a join might read all of them for each page. (With
  * `IS NULL` the planner believes that nearly all are, and reads the whole table to find the others.)
+ *
+ * With `events.workspace_id` instead of the parameter, Citus reads the queue before the events: one that is stored in between is
+ * in neither the queue nor the late arrivals, and is listed here now and as a late arrival afterwards.
  */
-const IN_PLACE = `
-  (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id AND event_strays.id = events.id)
+const inPlace = (workspace: string) => `
+  (SELECT true FROM event_strays WHERE event_strays.workspace_id = ${workspace} AND event_strays.id = events.id)
     IS NOT TRUE
   AND (SELECT true FROM pending_arrivals
     WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NOT TRUE`
