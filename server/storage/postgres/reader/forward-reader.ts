@@ -161,8 +161,8 @@ function withPendingArrivals(workspace: string, closed: string): string {
  * Looked up event by event: hardly any event is a late arrival, and a join might read all of them for each page. (With
  * `IS NULL` the planner believes that nearly all are, and reads the whole table to find the others.)
  *
- * With `events.workspace_id` instead of the parameter, Citus reads the queue before the events: one that is stored in between is
- * in neither the queue nor the late arrivals, and is listed here now and as a late arrival afterwards.
+ * With `events.workspace_id` instead of the parameter, Citus reads the queue before the events: one that is stored in
+ * between is in neither the queue nor the late arrivals, and is listed here now and as a late arrival afterwards.
  */
 const inPlace = (workspace: string) => `
   (SELECT true FROM event_strays WHERE event_strays.workspace_id = ${workspace} AND event_strays.id = events.id)
