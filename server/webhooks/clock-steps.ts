@@ -1,10 +1,7 @@
 import { inTransaction } from '../storage/in-transaction.ts'
 import { makeDueAfterStep } from '../storage/tables/webhook-deliveries.ts'
-import { advanceWebhook, type StoredWebhook } from '../storage/tables/webhooks.ts'
+import { advanceWebhook, CLOCKS_MS, type StoredWebhook } from '../storage/tables/webhooks.ts'
 import type { FanOutOptions } from './fan-out.ts'
-
-/** How far the clocks of servers may differ, and within what time a larger step of a clock is noticed. */
-const STEP_MS = 60_000
 
 /**
  * Lets a webhook go on after the clock was set back. By instants that are still to come it would be told nothing that
@@ -17,10 +14,10 @@ export async function followClock(
   const { from_ms, told_ms, entered_ms } = webhook
   const now_ms = now()
   const isAhead = Math.max(from_ms, told_ms, entered_ms) > now_ms
-  const passed = (ms: number) => (ms > now_ms + STEP_MS ? now_ms - STEP_MS : Math.min(ms, now_ms))
+  const passed = (ms: number) => (ms > now_ms + CLOCKS_MS ? now_ms - CLOCKS_MS : Math.min(ms, now_ms))
   const progress = { from_ms: passed(from_ms), told_ms: passed(told_ms), entered_ms: passed(entered_ms) }
   await inTransaction(storage.db, async (db) => {
-    const isDue = await makeDueAfterStep(db, webhook, { now_ms, tried_after_ms: now_ms + STEP_MS })
+    const isDue = await makeDueAfterStep(db, webhook, { now_ms, tried_after_ms: now_ms + CLOCKS_MS })
     if (!isAhead && !isDue) return
     await advanceWebhook(db, webhook, { ...progress, ...(isDue && { retry_ms: null }) }, undefined)
   })

@@ -201,8 +201,8 @@ export async function allWebhooks(db: Kysely<DB>): Promise<LeasedWebhook[]> {
   }))
 }
 
-/** How far the clocks of servers may differ. */
-const CLOCKS_MS = 60_000
+/** How far the clocks of servers may differ. What is further ahead is from before a clock was set back. */
+export const CLOCKS_MS = 60_000
 
 /** The latest end of a lease, if one that begins now ends at `until_ms`. A later one is from before a clock was set back. */
 export function latestLease(until_ms: number): number {
