@@ -7,6 +7,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { newEmail, type SignedUp } from '../fixtures/people.ts'
 import { clickRepeatedly } from './administration.ts'
 import { it } from './it.ts'
+import { chooseFromWorkspaceMenu } from './screens.ts'
 
 type Of = { workspace: Workspace; owner: SignedUp }
 
@@ -46,8 +47,7 @@ const changes: Change[] = [
     change: 'a new workspace',
     screen: () => 'journeys',
     ask: async (page, { workspace }) => {
-      await page.getByRole('button', { name: /^Workspace / }).click()
-      await page.getByRole('menuitem', { name: 'Create workspace' }).click()
+      await chooseFromWorkspaceMenu(page, 'Create workspace')
       await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill(workspace.journey_id)
     },
     button: 'Create workspace',

@@ -38,6 +38,11 @@ export async function chooseFromPersonMenu(page: Page, { name }: Pick<Person, 'n
   await page.getByRole('menuitem', { name: item }).click()
 }
 
+export async function chooseFromWorkspaceMenu(page: Page, item: string) {
+  await page.getByRole('button', { name: /^Workspace / }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
 /** Simulates that the user returns to the tab, because all tabs of a headless browser are always visible. */
 export async function comeBackTo(page: Page): Promise<void> {
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))

@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest'
 import { inspectState } from './administration.ts'
 import { it } from './it.ts'
-import { screenPath } from './screens.ts'
+import { chooseFromWorkspaceMenu, screenPath } from './screens.ts'
 
 describe('The menu of a workspace', () => {
   it('says what happens to events without a definition, and an owner changes it there', async ({
@@ -13,8 +13,7 @@ describe('The menu of a workspace', () => {
     open,
   }) => {
     const page = await open('journeys')
-    await page.getByRole('button', { name: /^Workspace / }).click()
-    await page.getByRole('menuitem', { name: 'Events without a definition…' }).click()
+    await chooseFromWorkspaceMenu(page, 'Events without a definition…')
     const dialog = page.getByRole('dialog', { name: 'Events without a definition' })
     await expect.poll(() => dialog.getByRole('radio', { name: 'Allow' }).isChecked()).toBe(true)
     await inspectState(page, 'unknown-events')
@@ -35,8 +34,7 @@ describe('The menu of a workspace', () => {
     open,
   }) => {
     const page = await open('journeys')
-    await page.getByRole('button', { name: /^Workspace / }).click()
-    await page.getByRole('menuitem', { name: 'Customer protection…' }).click()
+    await chooseFromWorkspaceMenu(page, 'Customer protection…')
     const dialog = page.getByRole('dialog', { name: 'Customer protection' })
     const protection = dialog.getByRole('switch', { name: 'Protect customers from publishable keys' })
     await dialog.getByText('Anyone can read a publishable key in your page').waitFor()

@@ -3,6 +3,7 @@
 import { describe, expect } from 'vitest'
 import { initialize } from '../fixtures/customer.ts'
 import { it } from './it.ts'
+import { chooseFromWorkspaceMenu } from './screens.ts'
 
 /** What a window of 1280 × 1024 pixels shows at 400 % (WCAG 2.2, 1.4.10). */
 const viewport = { width: 320, height: 256 }
@@ -12,8 +13,7 @@ describe('At 400 %', () => {
     '%s can be reached',
     async (item, { open }) => {
       const page = await open('keys', { viewport })
-      await page.getByRole('button', { name: /^Workspace / }).click()
-      await page.getByRole('menuitem', { name: item }).click()
+      await chooseFromWorkspaceMenu(page, item)
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     },
   )
