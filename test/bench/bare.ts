@@ -4,7 +4,7 @@ import { peerOptions } from './peer.ts'
 
 /**
  * The peer `bare`: reads and parses a body, responds, and stores nothing. It shows the limit of the load. A GET gets a page
- * of events of ordinary size, always the same.
+ * of events of ordinary size, always the same; a body that is not JSON gets 400.
  */
 const known = new Set<string>()
 
@@ -30,8 +30,7 @@ createServer((req, res) => {
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))
   req.on('end', () => {
-    const body = JSON.parse(chunks.length === 0 ? '{}' : String(Buffer.concat(chunks)))
-    const { status, reply } = answer(body)
+    const { status, reply } = answer(parsed(chunks.length === 0 ? '{}' : String(Buffer.concat(chunks))))
     const text = JSON.stringify(reply)
     res.writeHead(status, {
       'Content-Type': 'application/json',
@@ -41,7 +40,20 @@ createServer((req, res) => {
   })
 }).listen(peerOptions().port, '127.0.0.1')
 
-function answer({ client_customer_id, events }: { client_customer_id?: string; events?: unknown[] }) {
+type Body = { client_customer_id?: string; events?: unknown[] }
+
+/** Undefined if the text is not JSON. */
+function parsed(text: string): Body | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function answer(body: Body | undefined) {
+  if (!body) return { status: 400, reply: { success: false } }
+  const { client_customer_id, events } = body
   if (client_customer_id !== undefined) {
     const created = !known.has(client_customer_id)
     known.add(client_customer_id)

@@ -4,7 +4,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 import { BATCH_EVENTS } from './data.ts'
 import type { HostileJob, Keys, Tallies } from './hostile-callers.ts'
-import { restartCairn, runLoad, runProgram, type Server } from './processes.ts'
+import { restartCairn, runLoad, runProgram, type Server, startPeer } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import {
   BATCH_CONNECTIONS,
@@ -33,8 +33,11 @@ const ORDINARY = {
 } as const
 
 export type HostileFigures = {
-  /** Ordinary senders, one number per round; `alone` is the mean of before and after. */
-  single_p99_ms: { alone: number[]; beside: number[] }
+  /**
+   * Ordinary senders, one number per round; `alone` is the mean of before and after. `bare` has the same callers and senders
+   * on a server that does nothing for either: no server with one event loop can be faster.
+   */
+  single_p99_ms: { alone: number[]; beside: number[]; bare: number[] }
   /** The longest gap between two responses to ordinary senders beside hostile callers; one number per round. */
   ack_gap_ms: number[]
   /** Number of ordinary events without a 201 in all rounds and windows, and the outcomes of the first ones. */
@@ -46,12 +49,13 @@ export type HostileFigures = {
 }
 
 /**
- * Measures ordinary senders alone, beside hostile callers of another workspace, and alone again, with the default limits.
+ * Measures ordinary senders alone, beside hostile callers of another workspace, and alone again, with the default limits;
+ * and beside the same callers of `bare`.
  * @throws {Error} if a store does not contain what was acknowledged to the ordinary senders
  */
 export async function measureHostile(folder: string, settings: Settings): Promise<HostileFigures> {
   const figures: HostileFigures = {
-    single_p99_ms: { alone: [], beside: [] },
+    single_p99_ms: { alone: [], beside: [], bare: [] },
     ack_gap_ms: [],
     refused: 0,
     refusals: [],
@@ -74,6 +78,7 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
   const { store, target } = await filled(folder)
   const server = await restartCairn(store, folder, {})
   const { soakSeconds, warmUpSeconds } = settings
+  const soak = { ...ORDINARY, warmUpSeconds, seconds: soakSeconds }
   const alone = { ...ORDINARY, warmUpSeconds, seconds: soakSeconds / 5 }
 
   say(`hostile callers, round ${round}: ordinary senders alone`)
@@ -81,7 +86,7 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
   say(`hostile callers, round ${round}: ordinary senders beside hostile callers, ${soakSeconds} s`)
   const job: HostileJob = { ...target, url: server.url, seconds: warmUpSeconds + soakSeconds }
   const [beside, callers] = await Promise.all([
-    runLoad(server, { ...ORDINARY, warmUpSeconds, seconds: soakSeconds }),
+    runLoad(server, soak),
     runProgram<Tallies>('load', 'hostile-callers.ts', job),
   ])
   // Immediately, without waiting for after-effects: there must be none.
@@ -99,6 +104,14 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
   if (rss_mb !== null) figures.rss_mb = Math.max(rss_mb, figures.rss_mb ?? 0)
   addTallies(figures.callers, callers)
   await server.end()
+  say(`hostile callers, round ${round}: the same beside a server that does nothing, ${soakSeconds} s`)
+  const bare = await startPeer('bare', folder)
+  const [floor] = await Promise.all([
+    runLoad({ ...bare, workspaces: store.workspaces }, soak),
+    runProgram<Tallies>('load', 'hostile-callers.ts', { ...job, url: bare.url } satisfies HostileJob),
+  ])
+  figures.single_p99_ms.bare.push(floor.p99_ms)
+  await bare.end()
   // No upper bound: hostile callers that disconnect do not know which of their events were stored.
   const least = LISTED_EVENTS + before.stored + beside.stored + after.stored
   expectStored(server.file, { least, most: Number.POSITIVE_INFINITY })

@@ -39,6 +39,7 @@ const wanted = {
   start_ms: { most: 1000 },
   rss_mb: { most: 400 },
   hostile_p99_ratio: { most: 5 },
+  hostile_floor_ratio: {},
   hostile_refused: { most: 0 },
   hostile_rss_mb: { most: 500 },
   pg_single_vs_manual: { least: 6 },
@@ -184,6 +185,7 @@ function grownRatios({ single, batch, timeline_p99_ms }: GrownFigures): Ratios {
 function hostileRatios({ single_p99_ms, refused, rss_mb }: HostileFigures): Ratios {
   return {
     hostile_p99_ratio: medianQuotient(single_p99_ms.beside, single_p99_ms.alone),
+    hostile_floor_ratio: medianQuotient(single_p99_ms.bare, single_p99_ms.alone),
     hostile_refused: refused,
     hostile_rss_mb: rss_mb,
   }
@@ -458,9 +460,10 @@ function profileLines(profile: Record<Profiled, ProfileFigures>): string[] {
 }
 
 function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): string[] {
-  const { alone, beside } = single_p99_ms
+  const { alone, beside, bare } = single_p99_ms
   const lines = [
     `p99 of single events: ${median(alone).toFixed(1)} ms alone, ${median(beside).toFixed(1)} ms beside hostile callers`,
+    `  beside the same callers of a server that does nothing: ${median(bare).toFixed(1)} ms`,
     ...refusals.map((refusal) => `unexpected response: ${refusal}`),
     '',
     `${'hostile callers'.padEnd(24)}${'requests'.padStart(10)}   outcomes`,
