@@ -135,13 +135,34 @@ describe('cairn import', () => {
     const { code, stdout } = await startCommand('bash', [...piped, ...to], { environment }).ended
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { lines: 4, duplicate: 4 }])
     expect(await storedNumbers(client)).toEqual(upTo(4))
-
-    writeFileSync(zipped, gzipSync(text).subarray(0, -9))
-    expect(await own.import(zipped)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('unexpected end'),
-    })
   })
+
+  it.for([
+    ['cut off', (zipped: Buffer) => zipped.subarray(0, -9), 'unexpected end of file'],
+    ['damaged', (zipped: Buffer) => Buffer.concat([zipped, Buffer.from('text')]), 'incorrect header check'],
+  ] as const)(
+    'stores what it could read of a gzipped file that is %s, and says where it ends',
+    async ([is, spoil, why], { cairn }) => {
+      const { client, write: _, ...own } = await newImport(cairn)
+      const zipped = join(own.folder, 'events.gz')
+      const whole = gzipSync(textOf(upTo(20).map((n) => ownEvent(n))))
+      writeFileSync(zipped, spoil(whole))
+      const { code, stderr, summary } = await own.import(zipped)
+      expect(code).toBe(1)
+      const [, line] = /after line (\d+) /.exec(stderr) ?? []
+      expect(stderr).toContain(
+        `cairn: the gzipped input is ${is} after line ${line} (${why}). Import the whole file: `,
+      )
+      expect(summary).toMatchObject({ lines: Number(line), created: Number(line) })
+      expect(await storedNumbers(client)).toEqual(upTo(Number(line)))
+      writeFileSync(zipped, whole)
+      expect(await own.import(zipped)).toMatchObject({
+        code: 0,
+        summary: { lines: 20, duplicate: Number(line) },
+      })
+      expect(await storedNumbers(client)).toEqual(upTo(20))
+    },
+  )
 
   it('reports a byte order mark in a later line, and in a file in UTF-16', async ({ cairn }) => {
     const { write: _, ...own } = await newImport(cairn)

@@ -113,6 +113,10 @@ export class Importer {
         }
       }
       await this.#flush()
+    } catch (error) {
+      // Every line that was read has an outcome, so that the counts say what is stored.
+      if (!signal.aborted) await this.#flush()
+      throw error
     } finally {
       await this.#batchTasks.ended()
       await this.#customerTasks.ended()

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { CommandFailure } from '../failure.ts'
 
 /** A line of the file, without its line end. Numbers start at 1; blank lines count but are not returned. */
 export type Line = {
@@ -17,12 +18,25 @@ const NEWLINE = 0x0a
  * Reads lines of NDJSON, plain or gzipped, several at a time. Accepts a byte order mark, CRLF, blank lines and a last
  * line without a line end.
  * @param onRead called with the number of bytes read, before inflating
- * @throws {Error} if the input cannot be read or inflated
+ * @throws {Error} if the input cannot be read
+ * @throws {CommandFailure} if it is gzipped and cut off or damaged
  */
 export async function* readLines(input: Readable, onRead: (bytes: number) => void): AsyncGenerator<Line[]> {
   const splitter = new Splitter()
-  for await (const chunk of await inflated(counted(input, onRead))) yield splitter.push(chunk)
+  try {
+    for await (const chunk of await inflated(counted(input, onRead))) yield splitter.push(chunk)
+  } catch (error) {
+    throw gzipFailure(error, splitter.ended) ?? error
+  }
   yield splitter.end()
+}
+
+/** @param lines that were complete before */
+function gzipFailure(error: unknown, lines: number): CommandFailure | undefined {
+  if (!(error instanceof Error && 'code' in error && /^Z_/.test(String(error.code)))) return undefined
+  const fault = error.code === 'Z_BUF_ERROR' ? 'cut off' : 'damaged'
+  const advice = 'Import the whole file: events that are already stored are not stored twice.'
+  return new CommandFailure(`the gzipped input is ${fault} after line ${lines} (${error.message}). ${advice}`)
 }
 
 async function* counted(input: Readable, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
@@ -58,6 +72,11 @@ class Splitter {
   /** The start of a line whose end is in a later chunk. */
   #pending: Buffer[] = []
   #pendingBytes = 0
+
+  /** The number of lines whose end was read. */
+  get ended(): number {
+    return this.#number
+  }
 
   push(chunk: Buffer): Line[] {
     const lines: Line[] = []
