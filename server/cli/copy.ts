@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
+import { InUse } from '../in-use.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
-import { StoreServed, type TransferableStore } from '../storage/transfer/transferable-store.ts'
+import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
 import type { CommandIo, Output } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFolder, inStore } from './store.ts'
@@ -87,8 +88,7 @@ function failureOf(error: unknown): Error {
     const advice = 'Stop every server and start again with an empty target'
     return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
   }
-  if (error instanceof StoreServed) return new CommandFailure(error.message, ExitCode.conflict)
-  if (error instanceof CommandFailure) return error
+  if (error instanceof InUse || error instanceof CommandFailure) return error
   return new CommandFailure(error instanceof Error ? error.message : String(error))
 }
 

@@ -15,6 +15,7 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
+import { InUse } from '../in-use.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
@@ -73,7 +74,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   removeSecondName(sqlitePath(config.databaseUrl))
   const isNew = !existsSync(sqlitePath(config.databaseUrl))
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
-  if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
+  if (!lock) throw new InUse('a server is running on the store; stop it first')
   try {
     const restored = await replace(config, file)
     io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer, Server as Listener } from 'node:net'
 import type { Config } from '../config.ts'
+import { InUse } from '../in-use.ts'
 
 /**
  * Number of listening sockets, among which the kernel distributes new connections (SO_REUSEPORT). Per iteration of its
@@ -30,6 +31,7 @@ export class ListeningSockets {
 
   /**
    * @returns the port
+   * @throws {InUse} if the port is in use
    * @throws {Error} with a message for the operator
    */
   async listen({ host, port }: Where): Promise<number> {
@@ -54,6 +56,7 @@ export class ListeningSockets {
 
 /**
  * Checks that the port is free: with SO_REUSEPORT another process could listen on it too, unnoticed.
+ * @throws {InUse} if the port is in use
  * @throws {Error} with a message for the operator
  */
 async function assertFree(where: Where): Promise<void> {
@@ -87,5 +90,6 @@ const REASONS: Record<string, string> = {
 }
 
 function cannotListen({ host, port }: Where, error: NodeJS.ErrnoException): Error {
-  return new Error(`Cannot listen on ${host}:${port}: ${REASONS[error.code ?? ''] ?? error.message}`)
+  const message = `Cannot listen on ${host}:${port}: ${REASONS[error.code ?? ''] ?? error.message}`
+  return error.code === 'EADDRINUSE' ? new InUse(message) : new Error(message)
 }

@@ -294,7 +294,7 @@ describe('a server that cannot start', () => {
 })
 
 describe('an address that cannot be listened on', () => {
-  it('ends the server with exit code 1 and the reason: a port that is in use', async () => {
+  it('ends the server with exit code 3 and the reason: a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void other.close())
     await once(other, 'listening')
@@ -302,7 +302,7 @@ describe('an address that cannot be listened on', () => {
     const port = String(typeof address === 'object' ? address?.port : '')
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     expect(await serve({ databaseUrl, environment: { PORT: port } }).ended).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: `cairn: Cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another\n`,
     })

@@ -1,3 +1,4 @@
+import { InUse } from '../../in-use.ts'
 import type { BegunMigration } from '../migrate.ts'
 import { type Connection, isServed, openReadable, openWritable } from './connection.ts'
 import { migrations } from './migrations/index.ts'
@@ -32,12 +33,12 @@ export function hasTable(connection: Connection, name: string): boolean {
 
 /**
  * Refuses to migrate a store under a server of an earlier version, which would fail on the new schema.
- * @throws {Error} with a message for the operator
+ * @throws {InUse}
  */
 export function assertMigratable(path: string): void {
   // Again at the end: the server may have been migrating the store meanwhile.
   if (!isOutdated(path) || !isServed(path) || !isOutdated(path)) return
-  throw new Error(
+  throw new InUse(
     `A Cairn server of an earlier version is running on ${path}. Stop it before you use a newer command.`,
   )
 }

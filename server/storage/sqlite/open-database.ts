@@ -11,7 +11,7 @@ import { isStore } from './store-files.ts'
  * Opens the store of a command. A transaction takes the write lock at its start.
  * @returns undefined if there is no store and none is to be created
  * @throws {CannotOpen}
- * @throws {Error} if a server of an earlier version is running on it
+ * @throws {InUse} if a server of an earlier version is running on it
  */
 export async function openSqliteDatabase(
   path: string,

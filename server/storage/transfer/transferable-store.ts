@@ -1,8 +1,5 @@
 import type { Row, RowKey, Rows, TableName } from './tables.ts'
 
-/** A server is running on the store. */
-export class StoreServed extends Error {}
-
 /** A store whose rows are read and written in raw form. Nobody serves it meanwhile. */
 export type TransferableStore = {
   /** Rows after a position, in the engine's own order; none at the end. */

@@ -20,11 +20,11 @@ const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/
 
 describe('a second server on one file', () => {
-  it('exits immediately with a message, and the first one continues', async () => {
+  it('exits immediately with exit code 3 and a message, and the first one continues', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const first = await startChildServer({ databaseUrl })
     const second = await serve({ databaseUrl }).ended
-    expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(another) })
+    expect(second).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(another) })
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
     const { secret_key } = await createWorkspace(databaseUrl, { workspace: 'A', journey: 'B' })
     const { response } = await first.client(secret_key).createJourney({ body: { name: 'Renewal' } })
@@ -126,7 +126,7 @@ describe('a store on which a server of an earlier version is running', () => {
     const bytes = readFileSync(path)
     const server = takeServerLock(path)
     expect(await run(path, 'key', 'list')).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: expect.stringMatching(/^cairn: A Cairn server of an earlier version is running on .+\n$/),
     })
@@ -198,7 +198,7 @@ describe('a hard link to a store', () => {
     expect(await run(path, 'backup', join(temporaryFolder(), 'backup.db'))).toMatchObject({ code: 0 })
     // The commands have not taken the lock away from the server either.
     expect(await serve({ databaseUrl: `sqlite:${path}` }).ended).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(another),
     })
   })
@@ -231,7 +231,7 @@ describe.runIf(machine.canUnshareMounts())('a mounted store', () => {
     const { path } = await newLinkedStore({ isServed: true })
     const folder = temporaryFolder()
     expect(await serveMounted(dirname(path), folder, `sqlite:${folder}/cairn.db`)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(another),
     })
   })

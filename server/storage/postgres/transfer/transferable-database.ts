@@ -3,6 +3,7 @@ import { Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../../generated/tables.ts'
 import { cursorPosition, firstPosition } from '../../../domain/cursors.ts'
 import { readAddress } from '../../../domain/postgres-urls.ts'
+import { InUse } from '../../../in-use.ts'
 import { inTransaction } from '../../in-transaction.ts'
 import {
   type EnrolmentRow,
@@ -15,7 +16,7 @@ import {
   type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
-import { StoreServed, type TransferableStore } from '../../transfer/transferable-store.ts'
+import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, Servers } from '../connection/connection.ts'
 import { Pool, runOn } from '../connection/pool.ts'
@@ -33,7 +34,7 @@ const STATEMENT_MS = 3_600_000
 
 /**
  * Opens a database, and creates its tables if there are none.
- * @throws {StoreServed} with a message for the operator
+ * @throws {InUse} with a message for the operator
  */
 export async function openTransferableDatabase(url: string): Promise<TransferableStore> {
   const servers = new Servers(readAddress(url))
@@ -55,7 +56,7 @@ const STOPPED_WITHIN_MS = 2_000
 async function assertUnserved(pool: Pool) {
   for (const until_ms = performance.now() + STOPPED_WITHIN_MS; await isServed(pool); await sleep(LOOK_MS)) {
     if (performance.now() > until_ms) {
-      throw new StoreServed('A Cairn server is running on the database. Stop all of them first.')
+      throw new InUse('A Cairn server is running on the database. Stop all of them first.')
     }
   }
 }

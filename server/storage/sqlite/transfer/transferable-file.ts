@@ -3,6 +3,7 @@ import type { DB } from '../../../../generated/tables.ts'
 import { cursorPosition } from '../../../domain/cursors.ts'
 import { eventIdBytes } from '../../../domain/identifiers.ts'
 import { messageIdText, type StoredMessageId, storedMessageId } from '../../../domain/message-ids.ts'
+import { InUse } from '../../../in-use.ts'
 import { inTransaction } from '../../in-transaction.ts'
 import {
   type EnrolmentRow,
@@ -14,7 +15,7 @@ import {
   type Untold,
   writeShared,
 } from '../../transfer/tables.ts'
-import { StoreServed, type TransferableStore } from '../../transfer/transferable-store.ts'
+import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
 import { ZoneMapReader, ZoneMapWriter } from '../index/zone-map.ts'
@@ -24,11 +25,11 @@ import { hasTable, migrateFile } from '../migrate-file.ts'
 
 /**
  * Opens a file; creates it if it does not exist.
- * @throws {StoreServed} with a message for the operator
+ * @throws {InUse} with a message for the operator
  */
 export async function openTransferableFile(path: string): Promise<TransferableStore> {
   const lock = takeServerLock(path)
-  if (!lock) throw new StoreServed(`A Cairn server is running on ${path}. Stop it first.`)
+  if (!lock) throw new InUse(`A Cairn server is running on ${path}. Stop it first.`)
   try {
     await migrateFile(path)
     return transferable(openWritable(path, { create: false }), lock)

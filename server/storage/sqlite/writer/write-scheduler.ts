@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import { InUse } from '../../../in-use.ts'
 import { collectRows, mayWait } from '../../events/collect-rows.ts'
 import { WriteQueue } from '../../events/write-queue.ts'
 import type { BegunMigration } from '../../migrate.ts'
@@ -78,7 +79,8 @@ export class WriteScheduler {
   }
 
   /**
-   * @throws {Error} with a message for the operator if the file cannot be served
+   * @throws {InUse} if another server is running on the file
+   * @throws {Error} with a message for the operator if the file cannot be served otherwise
    */
   static async open(options: WriteSchedulerOptions): Promise<WriteScheduler> {
     const { port1, port2 } = new MessageChannel()
@@ -90,7 +92,7 @@ export class WriteScheduler {
     const reply = await scheduler.#reply()
     if (reply.kind === 'refused') {
       await thread.terminate()
-      throw new Error(reply.message)
+      throw reply.isInUse ? new InUse(reply.message) : new Error(reply.message)
     }
     return scheduler
   }

@@ -3,6 +3,7 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, workerData } from 'node:worker_threads'
+import { InUse } from '../../../in-use.ts'
 import type { BegunMigration } from '../../migrate.ts'
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
@@ -28,7 +29,7 @@ export type WriterRequest =
 export type WriterReply =
   | { kind: 'migrating'; begun: BegunMigration }
   | { kind: 'opened' }
-  | { kind: 'refused'; message: string }
+  | { kind: 'refused'; message: string; isInUse: boolean }
   | { kind: 'group'; results: Packed; unindexedEvents: number }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'removed'; slice: RemovedSlice | { failure: Failure } }
@@ -66,7 +67,7 @@ async function main({ path, ring, port }: WriterThreadData) {
     lock = takeServerLock(path)
     if (!lock) {
       const advice = 'Stop it, or give this one another DATABASE_URL.'
-      throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
+      throw new InUse(`Another Cairn server is running on ${path}. ${advice}`)
     }
     await migrateFile(path, (begun) => say({ kind: 'migrating', begun }))
     const reading = openReadable(path)
@@ -74,7 +75,8 @@ async function main({ path, ring, port }: WriterThreadData) {
     writing = new WritingConnection(path, new MemtableRing(ring))
   } catch (error) {
     lock?.close()
-    return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
+    const message = error instanceof Error ? error.message : String(error)
+    return say({ kind: 'refused', message, isInUse: error instanceof InUse })
   }
 
   const checkpointLog = () => {
