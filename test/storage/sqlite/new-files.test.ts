@@ -45,7 +45,8 @@ describe('a new file', () => {
     const store = openStoreForTest({ path })
     // By then it is about to open the file, for which SQLite does not wait by itself.
     await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
-    other.exec('COMMIT')
+    // The next look may be after its end, and must not find a file of another program.
+    other.exec('DROP TABLE other; COMMIT')
     other.close()
     await expect((await store).assertWritable()).resolves.toBeUndefined()
   })
