@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
-import { syncFile } from '../storage/private-file.ts'
+import { errorText, syncFile } from '../storage/private-file.ts'
 import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { COMPANIONS, DERIVED, ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
@@ -70,7 +70,7 @@ async function backup(
     io.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`backup failed: ${messageOf(error)}`)
+    throw new CommandFailure(`backup failed: ${errorText(error)}`)
   }
 }
 
@@ -81,13 +81,9 @@ function removeOld(file: string, keep: number): string[] {
     return removeOldBackups(folder, { name: basename(file), keep }).map((name) => join(folder, name))
   } catch (error) {
     throw new CommandFailure(
-      `${file} was written, but older backups could not be removed: ${messageOf(error)}`,
+      `${file} was written, but older backups could not be removed: ${errorText(error)}`,
     )
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** @throws {CommandFailure} if the copy must not or cannot be written there */

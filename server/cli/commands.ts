@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { type Config, readConfig, settings } from '../config.ts'
 import { InUse } from '../in-use.ts'
+import { errorText } from '../storage/private-file.ts'
 import { version } from '../version.ts'
 import { type CommandIo, widthOf } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -91,8 +92,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
-    const message = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`cairn: ${message}\n`)
+    io.stderr.write(`cairn: ${errorText(error)}\n`)
     if (error instanceof InUse) return ExitCode.conflict
     return error instanceof CommandFailure ? error.exitCode : ExitCode.failed
   }

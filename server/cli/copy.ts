@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { InUse } from '../in-use.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
+import { errorText } from '../storage/private-file.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
@@ -89,7 +90,7 @@ function failureOf(error: unknown): Error {
     return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
   }
   if (error instanceof InUse || error instanceof CommandFailure) return error
-  return new CommandFailure(error instanceof Error ? error.message : String(error))
+  return new CommandFailure(errorText(error))
 }
 
 /** Reports progress on standard error, because standard output contains only the result. */

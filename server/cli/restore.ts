@@ -16,7 +16,7 @@ import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { InUse } from '../in-use.ts'
-import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
+import { errorText, FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { isDamage, openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
@@ -80,9 +80,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
     io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(
-      `restore failed, nothing was changed: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new CommandFailure(`restore failed, nothing was changed: ${errorText(error)}`)
   } finally {
     // Created for the lock; if nothing was restored, an empty store would look like one that has lost its data.
     const path = sqlitePath(config.databaseUrl)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { errorText } from '../storage/private-file.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertReadable } from './named-files.ts'
@@ -23,7 +24,6 @@ function textOf(keyFile: string): string {
   try {
     return readFileSync(keyFile, 'utf8').trim()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new CommandFailure(`cannot read the key file: ${reason}`, ExitCode.usage)
+    throw new CommandFailure(`cannot read the key file: ${errorText(error)}`, ExitCode.usage)
   }
 }

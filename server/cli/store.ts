@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -36,7 +36,7 @@ export async function inStore<Result>(
 export function assertFolder(databaseUrl: string): void {
   if (!isFile(databaseUrl)) return
   const folder = dirname(resolve(sqlitePath(databaseUrl)))
-  if (databaseUrl === DEFAULT_DATABASE_URL || existsSync(folder)) return
+  if (databaseUrl === DEFAULT_DATABASE_URL || statSync(folder, { throwIfNoEntry: false })) return
   const advice = `Create it (mkdir -p ${quoted(folder)}), or correct DATABASE_URL`
   throw new CommandFailure(`the folder ${folder} of the store does not exist. ${advice}`, ExitCode.usage)
 }

@@ -14,7 +14,13 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
+import {
+  createPrivateFile,
+  errorText,
+  openPrivateFile,
+  syncFile,
+  writePrivateFile,
+} from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { readLines } from '../import/lines.ts'
 import { assertReadable } from '../named-files.ts'
@@ -136,9 +142,8 @@ export class ExportFile {
     try {
       return write()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error
       throw new CommandFailure(
-        `cannot write ${this.#part}: ${reason}. Make room, and run the same command again to resume.`,
+        `cannot write ${this.#part}: ${errorText(error)}. Make room, and run the same command again to resume.`,
       )
     }
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
+import { errorText } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { assertReadable } from '../named-files.ts'
 
@@ -49,8 +50,7 @@ function parsed(file: string): unknown {
   try {
     return load(readFileSync(file, 'utf8'))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new CommandFailure(`cannot read ${file}: ${reason}`, ExitCode.usage)
+    throw new CommandFailure(`cannot read ${file}: ${errorText(error)}`, ExitCode.usage)
   }
 }
 

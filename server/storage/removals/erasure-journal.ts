@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
 import { inTransaction } from '../in-transaction.ts'
-import { FILE_MODE, syncFile } from '../private-file.ts'
+import { errorText, FILE_MODE, syncFile } from '../private-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure } from './erasures.ts'
 import type { NotedErasure, RemovalStore } from './removal-store.ts'
@@ -16,7 +16,7 @@ import type { Removal } from './removals.ts'
  */
 export function makeErasuresFile(path: string) {
   const folder = dirname(resolve(path))
-  if (!existsSync(folder)) {
+  if (!statSync(folder, { throwIfNoEntry: false })) {
     const advice = 'Create it or mount its disk, or correct CAIRN_ERASURES_FILE'
     throw new Error(`the folder ${folder} of CAIRN_ERASURES_FILE does not exist. ${advice}`)
   }
@@ -26,8 +26,7 @@ export function makeErasuresFile(path: string) {
   try {
     closeSync(openSync(path, 'a', FILE_MODE))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${reason}`, { cause: error })
+    throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${errorText(error)}`, { cause: error })
   }
 }
 
@@ -162,7 +161,6 @@ async function erasuresAfter(db: Database, last: CustomerName | undefined): Prom
 
 /** Skips lines that are incomplete, or no erasures. */
 function linesOf(path: string): NotedErasure[] {
-  if (!existsSync(path)) return []
   return textOf(path)
     .split('\n')
     .flatMap((line): NotedErasure[] => {
@@ -175,12 +173,12 @@ function linesOf(path: string): NotedErasure[] {
     })
 }
 
+/** Returns the text of the file; empty if it does not exist. */
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : ''
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new Error(`Cannot read the file of erasures ${path}: ${reason}`, { cause: error })
+    throw new Error(`Cannot read the file of erasures ${path}: ${errorText(error)}`, { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { makePrivate } from '../private-file.ts'
+import { errorText, makePrivate } from '../private-file.ts'
 import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
@@ -15,7 +15,7 @@ export const LOG_KEPT_BYTES = 64 * 1024 * 1024
 /** A file cannot be opened; the message is for the operator. */
 class CannotOpen extends Error {
   constructor(path: string, cause: unknown) {
-    super(`Cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    super(`Cannot open ${path}: ${errorText(cause, path)}`, { cause })
     this.name = 'CannotOpen'
   }
 }

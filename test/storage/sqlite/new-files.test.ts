@@ -1,6 +1,5 @@
 // engines: sqlite (what only SQLite has)
 
-import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -14,17 +13,9 @@ import { migrations } from '../../../server/storage/sqlite/migrations/index.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { newStore, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
 import { serve } from '../../fixtures/child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../../fixtures/command.ts'
+import { runCairn } from '../../fixtures/command.ts'
 import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
-
-/**
- * Runs a program to which file modes apply. Root ignores them unless it gives up these capabilities; another user could
- * not run files in a folder of root's.
- */
-const keptOut = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : []
-
-/** False if root lacks that program, as on systems other than Linux. */
-const canBeKeptOut = keptOut.length === 0 || spawnSync('setpriv', [...keptOut.slice(1), 'true']).status === 0
+import { canBeKeptOut, deniedText, spawnKeptOut } from '../../fixtures/kept-out.ts'
 
 function init(databaseUrl: string, workspace: string) {
   const environment = { DATABASE_URL: databaseUrl }
@@ -94,18 +85,18 @@ describe('a file', () => {
     expect(tables).toEqual(['events'])
   })
 
-  it.skipIf(!canBeKeptOut)('in a read-only folder is refused with the reason', async () => {
+  it.runIf(canBeKeptOut())('in a read-only folder is refused with the reason', async () => {
     const folder = temporaryFolder()
     const environment = { DATABASE_URL: `sqlite:${join(folder, 'cairn.db')}` }
     chmodSync(folder, 0o555)
-    const [file = '', ...before] = [...keptOut, process.execPath, cairnFile]
-    const run = (...args: string[]) => startCommand(file, [...before, ...args], { environment }).ended
     for (const refused of await Promise.all([
-      run('serve'),
-      run('init', '--workspace', 'A', '--journey', 'B'),
+      spawnKeptOut(['serve'], { environment }).ended,
+      spawnKeptOut(['init', '--workspace', 'A', '--journey', 'B'], { environment }).ended,
     ])) {
-      const stderr = expect.stringMatching(/^cairn: Cannot open .+: EACCES: permission denied, .+\n$/)
+      const denied = deniedText('create files in the folder', folder)
+      const stderr = expect.stringMatching(/^cairn: Cannot open .+: .+\n$/)
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
+      expect(refused.stderr).toContain(`: ${denied}\n`)
     }
     expect(readdirSync(folder)).toEqual([])
   })
