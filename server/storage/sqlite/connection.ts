@@ -6,6 +6,9 @@ import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
 
+/** The index of a write-ahead log grows by this much. If that fails, SQLite only says `disk I/O error`. */
+const INDEX_BYTES = 32_768
+
 /** How long a connection waits for another process's write lock. */
 export const BUSY_MS = 5000
 
@@ -15,7 +18,7 @@ export const LOG_KEPT_BYTES = 64 * 1024 * 1024
 /** A file cannot be opened; the message is for the operator. */
 class CannotOpen extends Error {
   constructor(path: string, cause: unknown) {
-    super(`Cannot open ${path}: ${errorText(cause, path)}`, { cause })
+    super(`Cannot open ${path}: ${fullDiskText(path, cause) ?? errorText(cause, path)}`, { cause })
     this.name = 'CannotOpen'
   }
 }
@@ -194,6 +197,14 @@ export function measureDisk(path: string): { bytes: number; free_bytes: number }
   } catch {
     return undefined
   }
+}
+
+/** Returns the reason why a file cannot be opened if its disk is full. */
+function fullDiskText(path: string, cause: unknown): string | undefined {
+  if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(FULL|IOERR)/.test(cause.code)) return undefined
+  const { free_bytes = INDEX_BYTES } = measureDisk(path) ?? {}
+  if (free_bytes >= INDEX_BYTES) return undefined
+  return `its disk is full (${free_bytes} bytes free). Make room.`
 }
 
 /** Returns the size of a file's write-ahead log. @param path without links, which SQLite has followed */

@@ -10,6 +10,7 @@ import { type Kept, wholeIdText } from '../../../server/storage/sqlite/kept-ids.
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../fixtures/child-server.ts'
+import { spawnCairn } from '../../fixtures/command.ts'
 import { initialize } from '../../fixtures/customer.ts'
 import { scrape, sumOf } from '../../fixtures/exposition.ts'
 import { connect, storedEvents } from '../../fixtures/file-store.ts'
@@ -177,6 +178,25 @@ async function startOnSmallDisk(folder: string) {
     },
   }
 }
+
+it.runIf(canMount)(
+  'names a full disk if no server or command can open the store, and opens it once there is room',
+  async () => {
+    const folder = smallDisk(2 * MIB)
+    const path = join(folder, 'cairn.db')
+    const environment = { DATABASE_URL: `sqlite:${path}` }
+    await createWorkspace(environment.DATABASE_URL, { workspace: 'Example Ltd', journey: 'Onboarding' })
+    const filler = join(folder, 'filler')
+    expect(() => writeFileSync(filler, Buffer.alloc(2 * MIB))).toThrow('ENOSPC')
+    for (const args of [['serve'], ['key', 'list'], ['backup', join(temporaryFolder(), 'backup.db')]]) {
+      const { code, stdout, stderr } = await spawnCairn(args, { environment }).ended
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/Cannot open .+cairn\.db: its disk is full \(\d+ bytes free\)\. Make room\.\n$/)
+    }
+    rmSync(filler)
+    expect(await spawnCairn(['key', 'list'], { environment }).ended).toMatchObject({ code: 0, stderr: '' })
+  },
+)
 
 it.runIf(canMount)('measures the disk that a link leads to', async () => {
   const folder = smallDisk(32 * MIB)
