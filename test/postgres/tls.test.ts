@@ -119,6 +119,16 @@ describe('a server that accepts only TLS', () => {
   it.each([
     ['disable', () => urlOf({ sslmode: 'disable' }), 'no encryption'],
     [
+      'require, without a password',
+      () => urlOf({ sslmode: 'require' }).replace(`:${password}@`, '@'),
+      'the server asks for a password; set it in DATABASE_URL, PGPASSWORD or ~/.pgpass',
+    ],
+    [
+      'require, with an empty password',
+      () => urlOf({ sslmode: 'require' }).replace(`:${password}@`, ':@'),
+      'the server asks for a password; set it in DATABASE_URL, PGPASSWORD or ~/.pgpass',
+    ],
+    [
       'verify-ca, of another authority of the same name',
       () => urlOf({ sslmode: 'verify-ca', sslrootcert: stranger }),
       "set sslrootcert to the authority's file",

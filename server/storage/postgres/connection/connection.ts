@@ -319,10 +319,15 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   if (error instanceof Error && UNKNOWN_AUTHORITY.includes((error as NodeJS.ErrnoException).code ?? ''))
     return "its certificate is from an unknown authority; set sslrootcert to the authority's file"
+  if (error instanceof Error && PASSWORD_MISSING.test(error.message))
+    return 'the server asks for a password; set it in DATABASE_URL, PGPASSWORD or ~/.pgpass'
   const [, parameter] = (error instanceof Error && UNSUPPORTED_PARAMETER.exec(error.message)) || []
   if (parameter !== undefined) return poolerAdvice(parameter)
   return error instanceof Error ? error.message : String(error)
 }
+
+/** What the driver says if it has no password, or an empty one. */
+const PASSWORD_MISSING = /client password must be a/
 
 /** What PgBouncer says of a parameter that it does not pass on, alone or within `options`. */
 const UNSUPPORTED_PARAMETER = /^unsupported startup parameter(?: in options)?: (\w+)/
