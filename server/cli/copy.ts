@@ -47,6 +47,16 @@ function assertUrl(option: string, url: string) {
   }
 }
 
+/** Adds the option to the message of an error that does not concern the other store. */
+async function named<Result>(option: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Error) error.message = `${option}: ${error.message}`
+    throw error
+  }
+}
+
 /** The erasures that were recorded beside a store. */
 function erasedFrom(url: string, erasuresFile: string | undefined) {
   const path = erasuresFile ?? (isFile(url) ? sqlitePath(url) + ERASURES : undefined)
@@ -57,14 +67,17 @@ async function copy(io: CommandIo, { erasuresFile }: Config, { from, to, json = 
   assertUrl('--from', from)
   assertUrl('--to', to)
   if (from === to) throw new CommandFailure('--from and --to are the same store', ExitCode.usage)
-  assertFolder(to)
+  assertFolder(to, '--to')
   // Before it is opened for the copy, which creates a store where there is none.
-  await inStore(from, async () => {})
+  await named(
+    '--from',
+    inStore(from, async () => {}),
+  )
   const opened: TransferableStore[] = []
   try {
-    const source = await openTransferableStore(from)
+    const source = await named('--from', openTransferableStore(from))
     opened.push(source)
-    const target = await openTransferableStore(to)
+    const target = await named('--to', openTransferableStore(to))
     opened.push(target)
     const counts = await transfer(source, target, {
       erased: erasedFrom(from, erasuresFile),

@@ -56,6 +56,23 @@ describe('cairn copy', () => {
     }
   })
 
+  it('says which of the two URLs is wrong', async () => {
+    const store = await newStore()
+    const nowhere = 'postgres://cairn@127.0.0.1:1/cairn'
+    const missing = 'sqlite:/missing/folder/cairn.db'
+    for (const [from, to, message] of [
+      [nowhere, store, '--from: Cannot use the database: 127.0.0.1:1: '],
+      [store, nowhere, '--to: 127.0.0.1:1: '],
+      [await unmadeStore(), store, '--from: there is no store '],
+      [store, missing, 'the folder /missing/folder of the store does not exist. '],
+    ] as const) {
+      const { code, stderr } = await copy(from, to)
+      expect(code).toBeGreaterThan(0)
+      expect(stderr).toContain(`cairn: ${message}`)
+      if (to === missing) expect(stderr).toMatch(/, or correct --to\n$/)
+    }
+  })
+
   it('is refused while a server runs on the store', async () => {
     const { cairn } = await filled()
     const to = await unmadeStore()

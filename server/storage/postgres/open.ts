@@ -301,6 +301,6 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
     const advice = isRefused(error) ? ADVICE[error.code] : undefined
     if (!(error instanceof CannotConnect || (error instanceof Error && advice))) throw error
     const reason = advice ? `${error.message}. ${advice}` : error.message
-    throw new Error(`Cannot use the database of DATABASE_URL: ${reason}`, { cause: error })
+    throw new Error(`Cannot use the database: ${reason}`, { cause: error })
   }
 }
