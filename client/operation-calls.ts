@@ -52,7 +52,10 @@ export type ServerOptions = {
   fetch?: ((request: Request, init: { signal: AbortSignal | null }) => Promise<Response>) | undefined
 }
 
-/** The response did not come from Cairn: for example a proxy's HTML page, a redirect, or a 2xx without JSON. */
+/**
+ * The response did not come from Cairn: for example a proxy's HTML page, a redirect, a 2xx without JSON, or a 2xx to
+ * ingestion with the JSON of another server.
+ */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
   /** The response; its body has already been read. */
@@ -118,7 +121,7 @@ export function operationCalls<Routes extends Record<string, Route>>(
       return response
     })
     if (isFile(response)) return { data: response.body, response }
-    return toResult(method, response, await response.text())
+    return toResult(id, method, response, await response.text())
   }
 
   const methods = Object.entries(routes).map(([id, route]) => [
@@ -133,13 +136,24 @@ function isFile({ ok, headers }: Response): boolean {
   return ok && headers.has('content-disposition')
 }
 
-function toResult(method: Method, response: Response, text: string): Result<unknown> {
+/**
+ * A field of each 2xx reply to ingestion. Another server may answer any request with 200 and JSON of its own, and that
+ * must not count as stored.
+ */
+const proofs: { readonly [Id in string]?: string } = {
+  initializeCustomer: 'customer_id',
+  createEvent: 'received_at',
+  createEvents: 'results',
+}
+
+function toResult(id: string, method: Method, response: Response, text: string): Result<unknown> {
   // Only what is removed has nothing to say; a proxy may answer so to anything.
   if (response.status === 204 && method === 'DELETE') return { data: undefined, response }
   let body: unknown = text
   try {
     body = JSON.parse(text)
-    if (response.ok) return { data: body, response }
+    const proof = proofs[id]
+    if (response.ok && (!proof || proof in Object(body))) return { data: body, response }
     if (isProblem(body)) return { error: body, response }
   } catch {
     // Not JSON; the text goes into the error.

@@ -275,10 +275,8 @@ function leaveCall(event: QueuedEvent) {
 /** Returns the outcome of one event, in the form of `createEvent`. */
 function outcomeAt(index: number, { data, error, response }: Answer): Outcome {
   if (error) return { error, response }
-  // Something else than Cairn may answer with any JSON.
-  const { success, results }: { success?: true; results?: Results } = data ?? {}
-  if (success) return { data: data as Created, response }
-  const { status, id, received_at, warnings, problem } = results?.[index] ?? {}
+  if ('received_at' in data) return { data, response }
+  const { status, id, received_at, warnings, problem } = data.results[index] ?? {}
   if (problem) {
     return { error: { ...problem, request_id: response.headers.get('x-request-id') ?? '' }, response }
   }
@@ -290,9 +288,6 @@ function outcomeAt(index: number, { data, error, response }: Answer): Outcome {
 type Outcome = OperationResult<'createEvent'>
 
 type Answer = Outcome | OperationResult<'createEvents'>
-
-type Created = NonNullable<Outcome['data']>
-type Results = NonNullable<OperationResult<'createEvents'>['data']>['results']
 
 type QueuedEvent = {
   tracked: TrackedEvent

@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { describe, expect, it } from 'vitest'
-import { createClient, UnexpectedResponseError } from '../../client/index.ts'
+import { type Client, createClient, UnexpectedResponseError } from '../../client/index.ts'
 import { type Answer, html, json, problem, startScriptedServer } from './scripted-server.ts'
 
 const serviceKey = 'sk_test'
@@ -144,8 +144,10 @@ describe('a request', () => {
 })
 
 /** In Node keepalive has no effect; the test sees only the options passed to fetch. */
-async function clientThatNotesKeepalive(first: Answer = json(201, created)) {
-  const { baseUrl, nextArrival } = await startScriptedServer(first, json(201, created))
+async function clientThatNotesKeepalive(first?: Answer) {
+  // For an event and for a batch.
+  const stored = json(201, { ...created, results: [] })
+  const { baseUrl, nextArrival } = await startScriptedServer(first ?? stored, stored)
   const keepalive: boolean[] = []
   const cairn = createClient({
     baseUrl,
@@ -207,7 +209,7 @@ describe('message_id', () => {
   })
 
   it('is one of its own for every event of a batch', async () => {
-    const { baseUrl, arrivals } = await startScriptedServer(json(200, {}))
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, { results: [] }))
     const events = Object.freeze([Object.freeze({ ...event }), { ...event, message_id: 'mine' }, event])
 
     await createClient({ baseUrl, serviceKey }).createEvents({ body: { events: [...events] } })
@@ -257,6 +259,21 @@ describe('an answer', () => {
     expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(error).toMatchObject({ name: 'UnexpectedResponseError', response: { status }, body })
     expect(error.message).toContain(`status ${status}`)
+  })
+
+  it.each<[string, (cairn: Client) => Promise<unknown>]>([
+    ['initializeCustomer', (cairn) => cairn.initializeCustomer({ body: customer })],
+    ['createEvent', (cairn) => cairn.createEvent({ body: event })],
+    ['createEvents', (cairn) => cairn.createEvents({ body: { events: [event] } })],
+  ])('to %s that is the JSON of another server rejects, because nothing was stored', async (_name, call) => {
+    for (const body of [{ status: 'ok' }, { success: true }, [], null, 'ok', 0]) {
+      const { baseUrl } = await startScriptedServer(json(200, body))
+
+      const error = await call(createClient({ baseUrl, serviceKey })).catch((error) => error)
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError)
+      expect(error).toMatchObject({ body })
+    }
   })
 
   it('that redirects is not followed, so that the key stays with its server', async () => {

@@ -227,20 +227,26 @@ describe('initialization', () => {
     expect(arrived()).toEqual(['initialize', 'by somebody else', 'initialize', 'initialize', 'signed_up'])
   })
 
-  it('that gets no response rejects every waiting event, and is tried again by the next', async () => {
-    const { tracker, arrived } = await trackerOnScript([reset, initialized, stored], { retries: 0 })
+  it.each([
+    ['no response', reset, TypeError],
+    ['the JSON of another server', json(200, { status: 'ok' }), UnexpectedResponseError],
+  ])(
+    'that gets %s rejects every waiting event, and is tried again by the next',
+    async (_name, answer, reason) => {
+      const { tracker, arrived } = await trackerOnScript([answer, initialized, stored], { retries: 0 })
 
-    const outcomes = await Promise.allSettled([
-      tracker.initialization(),
-      tracker.track('opened'),
-      tracker.track('signed_up'),
-    ])
-    const { data } = await tracker.track('plan_chosen')
+      const outcomes = await Promise.allSettled([
+        tracker.initialization(),
+        tracker.track('opened'),
+        tracker.track('signed_up'),
+      ])
+      const { data } = await tracker.track('plan_chosen')
 
-    expect(outcomes).toEqual(Array(3).fill({ status: 'rejected', reason: expect.any(TypeError) }))
-    expect(data).toEqual(created)
-    expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
-  })
+      expect(outcomes).toEqual(Array(3).fill({ status: 'rejected', reason: expect.any(reason) }))
+      expect(data).toEqual(created)
+      expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
+    },
+  )
 })
 
 describe('a tracker without events', () => {
