@@ -260,6 +260,22 @@ const wide = Object.fromEntries(
   Array.from({ length: 20 }, (_, n) => [`f${n}`, { description: 'x'.repeat(900) }]),
 )
 
+it.for<[fault: string, name: string, detail: string]>([
+  ['is empty', '', 'each name must not be empty'],
+  ['has 256 characters', 'x'.repeat(256), 'each name must NOT have more than 255 characters'],
+  ['contains NUL', 'a\0', 'each name must not contain a NUL character'],
+])('refuses a field whose name %s, and says that it is the name', async ([, name, detail], { client }) => {
+  const properties = { seats: { type: 'integer' }, [name]: {} } as const
+  for (const [variables, pointer] of [
+    [{ type: 'object', properties }, '/variables/properties'],
+    [{ type: 'object', properties: { cart: { properties } } }, '/variables/properties/cart/properties'],
+  ] as const) {
+    const { error } = await client.defineEvent({ body: { event_id: 'paid', variables } })
+    expect(error).toMatchObject({ code: 'invalid_request', errors: [{ pointer, detail }] })
+    expect(error?.errors).toHaveLength(1)
+  }
+})
+
 it.for<[fault: string, variables: object, pointer: string]>([
   ['is no object', { type: 'string' }, '/variables/type'],
   ['requires what it does not define', { type: 'object', required: ['a'] }, '/variables/required/0'],

@@ -6,15 +6,35 @@ export type ValidatorError = { path: string; message: string; errorCode?: string
 
 type Schema = { pattern?: string; format?: string; 'x-refusal'?: string }
 
+type Context = { body: unknown; refusals: Map<string, string> }
+
 /**
- * Converts a fault to the API's form, which contains nothing that the caller sent except field names.
- * @param options.refusals texts that replace those of a pattern or format, see `refusalTexts`
+ * Converts faults to the API's form, which contains nothing that the caller sent except field names.
+ * @param context.refusals texts that replace those of a pattern or format, see `refusalTexts`
  */
-export function faultOf(
-  { path, message, errorCode = '' }: ValidatorError,
-  { body, refusals }: { body: unknown; refusals: Map<string, string> },
-): Fault {
-  const keyword = errorCode.split('.')[0] ?? ''
+export function faultsOf(errors: readonly ValidatorError[], context: Context): Fault[] {
+  // The validator reports what is wrong with a name as if it were wrong with the object that has it.
+  const isSummary = (error: ValidatorError) => keywordOf(error) === 'propertyNames'
+  const objects = new Set(errors.filter(isSummary).map(({ path }) => path))
+  return errors
+    .filter((error) => !isSummary(error))
+    .map((error) => {
+      const fault = faultOf(error, context)
+      const isOfName = objects.has(error.path) && OF_STRINGS.has(keywordOf(error))
+      return isOfName ? { ...fault, detail: `each name ${fault.detail}` } : fault
+    })
+}
+
+/** The keywords that a schema of names uses; they say nothing about an object. */
+const OF_STRINGS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern'])
+
+function keywordOf({ errorCode = '' }: ValidatorError): string {
+  return errorCode.split('.')[0] ?? ''
+}
+
+function faultOf(error: ValidatorError, { body, refusals }: Context): Fault {
+  const { path, message } = error
+  const keyword = keywordOf(error)
   const detail =
     DETAILS[keyword] ??
     refusals.get(message) ??

@@ -4,7 +4,7 @@ import type { LoopTime } from '../rates/loop-scheduler.ts'
 import { acceptedBodies } from './accepted-body.ts'
 import { bodyParts, bodyShape, inWhole, lengthFaults } from './body-parts.ts'
 import type { ContractDocument, DeclaredOperation } from './contract-document.ts'
-import { distinct, faultOf, refusalTexts } from './faults.ts'
+import { distinct, faultsOf, refusalTexts } from './faults.ts'
 import { type Parameter, readQuery } from './query.ts'
 import { isRecursive, requestPart } from './request-part.ts'
 import { operationMetadata, refusedBy, validatorSteps } from './validator.ts'
@@ -84,7 +84,7 @@ export function requestChecks(document: ContractDocument) {
         request.body = part.body
         const found = await refusedBy(validator.request, request)
         if (found.length > 0) {
-          const worded = found.map((error) => faultOf(error, { body: part.body, refusals }))
+          const worded = faultsOf(found, { body: part.body, refusals })
           faults = distinct([...faults, ...worded.map((fault) => inWhole(fault, shape, part))])
         }
         if (areEnough(faults)) break
