@@ -33,9 +33,7 @@ export function EraseDialog({
     mutationFn: () => {
       return taken(cairn.eraseCustomer({ path: { customer_id }, query: { may_return: mayReturn } }))
     },
-    onSuccess: async () => {
-      onClose()
-      await navigate(`/w/${workspace_id}/customers`)
+    onSuccess: () => {
       // Without the name, which is erased too.
       void notify('Customer erased.')
       // Except for the queries of the page being left: they would be read again, and no longer exist.
@@ -43,6 +41,11 @@ export function EraseDialog({
       void queryClient.resetQueries({ queryKey: customersKey, predicate: isOfOthers })
     },
   })
+  /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
+  async function leave() {
+    onClose()
+    await navigate(`/w/${workspace_id}/customers`)
+  }
 
   return (
     <ConfirmDialog
@@ -54,7 +57,7 @@ export function EraseDialog({
       disabled={!typedName.isTyped}
       pending={erase.isPending}
       error={erase.error}
-      onConfirm={() => erase.mutate()}
+      onConfirm={() => erase.mutate(undefined, { onSuccess: leave })}
     >
       <Stack gap="sm">
         <Text size="sm">

@@ -216,12 +216,13 @@ function Removal({ definition: { definition_id, event_id } }: { definition: Defi
   const listKey = useWorkspaceKey('definitions', 'list')
   const removal = useMutation({
     mutationFn: () => taken(cairn.removeEventDefinition({ path: { definition_id } })),
-    onSuccess: async () => {
+    onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: listKey })
       void notify('Definition removed.')
-      await navigate(`/w/${workspace_id}/events/definitions`)
     },
   })
+  /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
+  const leave = () => navigate(`/w/${workspace_id}/events/definitions`)
   const name = visibleName(event_id)
   return (
     <>
@@ -242,7 +243,7 @@ function Removal({ definition: { definition_id, event_id } }: { definition: Defi
         danger
         pending={removal.isPending}
         error={removal.error}
-        onConfirm={() => removal.mutate()}
+        onConfirm={() => removal.mutate(undefined, { onSuccess: leave })}
       >
         <Text size="sm">
           The definition and all its revisions are removed. New events with this name are no longer checked,

@@ -20,7 +20,7 @@ export function WorkspaceNameForm({
   initialName: string
   submitLabel: string
   send: (name: string) => Promise<Schemas['Membership']>
-  /** Called when the session includes the workspace. */
+  /** Called when the session includes the workspace, unless the form was closed. */
   onSent: (workspace: Schemas['Membership']) => void
   onCancel: () => void
 }) {
@@ -35,7 +35,6 @@ export function WorkspaceNameForm({
       await queryClient.invalidateQueries(sessionQuery)
       return workspace
     },
-    onSuccess: onSent,
     onError: (error) =>
       form.setErrors(
         codeOf(error) === 'workspace_exists'
@@ -44,7 +43,7 @@ export function WorkspaceNameForm({
       ),
   })
   return (
-    <form noValidate onSubmit={form.onSubmit((values) => save.mutate(values))}>
+    <form noValidate onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onSent }))}>
       <Stack>
         <TextInput
           label="Name"

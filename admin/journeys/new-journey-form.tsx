@@ -26,15 +26,13 @@ export function NewJourneyForm({
   })
   const create = useMutation({
     mutationFn: (body: Schemas['JourneyCreation']) => taken(cairn.createJourney({ body })),
-    onSuccess: (journey) => {
-      void queryClient.invalidateQueries({ queryKey: journeysKey })
-      onCreated(journey)
-    },
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: journeysKey }),
     onError: (error) => form.setErrors(fieldErrors(error)),
   })
 
   return (
-    <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
+    // Not in the mutation itself: it opens nothing once the dialog is closed.
+    <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onCreated }))}>
       <Stack>
         <Text size="sm">
           {journeyMeaning} {customerMeaning}

@@ -37,15 +37,18 @@ export function RemoveJourneyDialog({
   })
   const remove = useMutation({
     mutationFn: () => taken(cairn.removeJourney(request)),
-    onSuccess: async () => {
-      onClose()
-      await navigate(`/w/${workspace_id}/journeys`)
+    onSuccess: () => {
       void notify('Journey removed.')
       // Except for the queries of the page being left: they would be read again, and no longer exist.
       const isOfOthers = ({ queryKey }: { queryKey: QueryKey }) => !queryKey.includes(journey_id)
       void queryClient.resetQueries({ queryKey: journeysKey, predicate: isOfOthers })
     },
   })
+  /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
+  async function leave() {
+    onClose()
+    await navigate(`/w/${workspace_id}/journeys`)
+  }
 
   return (
     <ConfirmDialog
@@ -57,7 +60,7 @@ export function RemoveJourneyDialog({
       disabled={!typedName.isTyped || !tried.data}
       pending={remove.isPending}
       error={remove.error ?? tried.error}
-      onConfirm={() => remove.mutate()}
+      onConfirm={() => remove.mutate(undefined, { onSuccess: leave })}
     >
       <Stack gap="sm">
         {tried.data ? (

@@ -133,19 +133,20 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
   const replace = useMutation({
     mutationFn: () =>
       withKnownZone(shownQuery(view.query.chart ?? firstChart), (query) => change.mutateAsync({ query })),
-    onSuccess: (view) => {
-      name(view)
-      void notify('The view shows this report now')
-      onDone()
-    },
+    onSuccess: () => void notify('The view shows this report now'),
   })
+  /** Not part of the mutation: once the dialog is closed, another report may be shown. */
+  function leave(view: View) {
+    name(view)
+    onDone()
+  }
   return (
     <Step
       label="Replace"
       pending={replace.isPending}
       error={replace.error}
       onBack={onDone}
-      onSubmit={() => replace.mutate()}
+      onSubmit={() => replace.mutate(undefined, { onSuccess: leave })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         Let the view “{visibleName(view.name)}” show the report that is open
@@ -240,13 +241,16 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
       withKnownZone(shown.shownQuery(chart), (query) =>
         taken(cairn.createView({ body: { name, journey_id, query, visibility } })),
       ),
-    onSuccess: (view) => {
+    onSuccess: () => {
       void refresh()
       void notify('View saved')
-      shown.name(view)
-      onSaved()
     },
   })
+  /** Not part of the mutation: once the dialog is closed, another report may be shown. */
+  function leave(view: View) {
+    shown.name(view)
+    onSaved()
+  }
   return (
     <form
       noValidate
@@ -254,7 +258,7 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
       onSubmit={(event) => {
         event.preventDefault()
         setIsTried(true)
-        if (!fault) save.mutate()
+        if (!fault) save.mutate(undefined, { onSuccess: leave })
       }}
     >
       <Stack gap="sm">

@@ -230,12 +230,13 @@ function Removal({ webhook: { webhook_id, url, pending_deliveries }, opened, onC
   const listKey = useWorkspaceKey('webhooks', 'list')
   const removal = useMutation({
     mutationFn: () => taken(cairn.removeWebhook({ path: { webhook_id } })),
-    onSuccess: async () => {
+    onSuccess: () => {
       void notify('Webhook removed.')
-      await navigate(`/w/${workspace_id}/webhooks`)
-      await queryClient.invalidateQueries({ queryKey: listKey })
+      void queryClient.invalidateQueries({ queryKey: listKey })
     },
   })
+  /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
+  const leave = () => navigate(`/w/${workspace_id}/webhooks`)
   return (
     <ConfirmDialog
       opened={opened}
@@ -245,7 +246,7 @@ function Removal({ webhook: { webhook_id, url, pending_deliveries }, opened, onC
       danger
       pending={removal.isPending}
       error={removal.error}
-      onConfirm={() => removal.mutate()}
+      onConfirm={() => removal.mutate(undefined, { onSuccess: leave })}
     >
       <Text size="sm">
         The webhook is removed with its secret and its deliveries.{' '}

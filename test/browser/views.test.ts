@@ -137,6 +137,25 @@ describe('a view', () => {
     await dialog.getByRole('list', { name: 'Views' }).getByRole('link', { name: 'Accounts' }).waitFor()
   })
 
+  it('that is saved once its dialog is closed leaves the filters alone that were chosen meanwhile', async () => {
+    const page = await open(`journeys/${workspace.journey_id}?last=30`)
+    const dialog = await openViews(page)
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/v1/views', async (route) => {
+      if (route.request().method() === 'POST') await answer.promise
+      await route.fallback()
+    })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Accounts')
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('90 days', { exact: true }).click()
+    await expect.poll(() => parameters(page)).toEqual({ last: '90' })
+    answer.resolve()
+    await page.getByText('View saved').waitFor()
+    expect(parameters(page)).toEqual({ last: '90' })
+  })
+
   it('is opened, renamed, given to the workspace and removed by keyboard', async () => {
     const { view_id } = await save({ name: 'Mine', visibility: 'own', query: { last_days: 14 } })
     const page = await open(`journeys/${workspace.journey_id}`)
