@@ -122,9 +122,13 @@ function SignOutEverywhere() {
     mutationFn: () => taken(cairnFor().signOutEverywhere()),
     onSuccess: openSignIn,
   })
+  function ask() {
+    if (signOut.isError) signOut.reset()
+    dialog.open()
+  }
   return (
     <>
-      <Button variant="default" onClick={dialog.open}>
+      <Button variant="default" onClick={ask}>
         Sign out everywhere
       </Button>
       <ConfirmDialog

@@ -181,10 +181,14 @@ function Ending({ definition: { definition_id, revision, mode } }: { definition:
       void notify('Only the newest revision is accepted now.')
     },
   })
+  function ask() {
+    if (ending.isError) ending.reset()
+    setIsAsking(true)
+  }
   const before = `revision ${countText(revision - 1)}`
   return (
     <>
-      <Button variant="default" size="compact-sm" onClick={() => setIsAsking(true)}>
+      <Button variant="default" size="compact-sm" onClick={ask}>
         End now…
       </Button>
       <ConfirmDialog
@@ -223,15 +227,15 @@ function Removal({ definition: { definition_id, event_id } }: { definition: Defi
   })
   /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
   const leave = () => navigate(`/w/${workspace_id}/events/definitions`)
+  function ask() {
+    if (removal.isError) removal.reset()
+    setIsAsking(true)
+  }
   const name = visibleName(event_id)
   return (
     <>
       <RowMenu name={name}>
-        <Menu.Item
-          color="red"
-          leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={() => setIsAsking(true)}
-        >
+        <Menu.Item color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={ask}>
           Remove definition…
         </Menu.Item>
       </RowMenu>

@@ -18,6 +18,8 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
 type Webhook = Schemas['Webhook']
 
+type Asked = 'rotate' | 'replay' | 'disable' | 'remove'
+
 /** Enables a webhook, or disables it. */
 function useUpdate({ webhook_id }: Webhook) {
   const cairn = useCairn()
@@ -34,6 +36,10 @@ function useUpdate({ webhook_id }: Webhook) {
 export function EnableButtons({ webhook }: { webhook: Webhook }) {
   const update = useUpdate(webhook)
   const [isSkipping, setIsSkipping] = useState(false)
+  function skip() {
+    if (update.isError) update.reset()
+    setIsSkipping(true)
+  }
   return (
     <>
       <Group gap="xs">
@@ -45,7 +51,7 @@ export function EnableButtons({ webhook }: { webhook: Webhook }) {
         >
           Enable
         </Button>
-        <Button size="xs" variant="default" onClick={() => setIsSkipping(true)}>
+        <Button size="xs" variant="default" onClick={skip}>
           Skip what it missed…
         </Button>
       </Group>
@@ -81,30 +87,31 @@ export function WebhookMenu({
   onSecret: (secret: string) => void
 }) {
   const update = useUpdate(webhook)
-  const [asked, setAsked] = useState<'rotate' | 'replay' | 'disable' | 'remove'>()
+  const [asked, setAsked] = useState<Asked>()
   const { host } = new URL(webhook.url)
   const close = () => setAsked(undefined)
+  function ask(what: Asked) {
+    if (update.isError) update.reset()
+    setAsked(what)
+  }
   return (
     <>
       <RowMenu name={host}>
-        <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={() => setAsked('rotate')}>
+        <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={() => ask('rotate')}>
           Rotate secret…
         </Menu.Item>
-        <Menu.Item leftSection={<IconHistory size={16} aria-hidden />} onClick={() => setAsked('replay')}>
+        <Menu.Item leftSection={<IconHistory size={16} aria-hidden />} onClick={() => ask('replay')}>
           Replay…
         </Menu.Item>
         {webhook.enabled && (
-          <Menu.Item
-            leftSection={<IconPlayerPause size={16} aria-hidden />}
-            onClick={() => setAsked('disable')}
-          >
+          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => ask('disable')}>
             Disable…
           </Menu.Item>
         )}
         <Menu.Item
           color="red"
           leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={() => setAsked('remove')}
+          onClick={() => ask('remove')}
         >
           Remove…
         </Menu.Item>
@@ -147,10 +154,14 @@ function Rotation({
     },
     onSuccess: onClose,
   })
+  function close() {
+    if (rotation.isError) rotation.reset()
+    onClose()
+  }
   return (
     <ConfirmDialog
       opened={opened}
-      onClose={onClose}
+      onClose={close}
       title="Rotate the secret?"
       confirmLabel="Rotate secret"
       pending={rotation.isPending}
@@ -237,10 +248,14 @@ function Removal({ webhook: { webhook_id, url, pending_deliveries }, opened, onC
   })
   /** Not part of the mutation: it does not lead away from another page that was opened meanwhile. */
   const leave = () => navigate(`/w/${workspace_id}/webhooks`)
+  function close() {
+    if (removal.isError) removal.reset()
+    onClose()
+  }
   return (
     <ConfirmDialog
       opened={opened}
-      onClose={onClose}
+      onClose={close}
       title={`Remove the webhook ${new URL(url).host}?`}
       confirmLabel="Remove webhook"
       danger

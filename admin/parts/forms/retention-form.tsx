@@ -58,6 +58,8 @@ export function RetentionForm({
 
   function submit(event: FormEvent) {
     event.preventDefault()
+    preview.reset()
+    saving.reset()
     const chosen = daysOf(typed)
     setIsFaulty(chosen === undefined)
     if (chosen === undefined || chosen === saved) return
