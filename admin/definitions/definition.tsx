@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Menu, Stack, Text, Title } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
@@ -37,26 +37,45 @@ export function DefinitionScreen() {
     queryKey: useWorkspaceKey('definitions', definition_id),
     queryFn: ({ signal }) => taken(cairn.getEventDefinition({ path: { definition_id }, signal })),
   })
-  if (data) return <DefinitionPage key={definition_id} definition={data} />
+  const alert = <ProblemAlert error={error} onRetry={() => refetch()} />
+  const isGone = codeOf(error) === 'definition_not_found'
+  if (data) return <DefinitionPage key={definition_id} definition={data} isGone={isGone} alert={alert} />
+  if (isGone) return <NotFound />
   return (
     <Page title="Event definition">
       {isPending && <Loading lines={8} />}
-      {codeOf(error) === 'definition_not_found' ? (
-        <EmptyState title="Definition not found" action={<AllDefinitions />}>
-          This workspace has no definition with this ID. It may have been removed.
-        </EmptyState>
-      ) : (
-        <ProblemAlert error={error} onRetry={() => refetch()} />
-      )}
+      {alert}
     </Page>
   )
 }
 
-function DefinitionPage({ definition }: { definition: Definition }) {
+function NotFound() {
+  return (
+    <Page title="Event definition">
+      <EmptyState title="Definition not found" action={<AllDefinitions />}>
+        This workspace has no definition with this ID. It may have been removed.
+      </EmptyState>
+    </Page>
+  )
+}
+
+function DefinitionPage({
+  definition,
+  isGone,
+  alert,
+}: {
+  definition: Definition
+  /** Whether it has been removed since it was read. */
+  isGone: boolean
+  /** Why it could not be read again, if so. */
+  alert: ReactNode
+}) {
   const { canChange } = useMembership()
   const [isEditing, setIsEditing] = useState(false)
   const isChanging = canChange && isEditing
   const observed = useObserved(definition.event_id)
+  // What was typed stays until its author discards it.
+  if (isGone && !isChanging) return <NotFound />
   return (
     <Page
       title={visibleName(definition.event_id)}
@@ -75,6 +94,7 @@ function DefinitionPage({ definition }: { definition: Definition }) {
     >
       <Stack gap="lg">
         <AllDefinitions />
+        {alert}
         {isChanging ? (
           <DefinitionForm
             definition={definition}

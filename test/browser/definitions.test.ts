@@ -4,11 +4,12 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { definedValue, draftOf } from '../../admin/definitions/value-draft.ts'
 import type { PersonClient, Schemas } from '../../client/person.ts'
+import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration, tabTo } from './administration.ts'
-import { heading, screenPath, tableRows } from './screens.ts'
+import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -172,6 +173,25 @@ describe('A definition', () => {
     expect(await confirm.isDisabled()).toBe(true)
     loaded.resolve()
     await heading(page, 'plan_chosen').waitFor()
+  })
+
+  it('that is removed meanwhile is reported, and what is being typed stays', async () => {
+    const { data } = await api.defineEvent({
+      body: { event_id: 'plan_chosen', variables: { type: 'object' } },
+    })
+    const definition_id = data?.definition.definition_id ?? ''
+    const refusals = ['404 GET /v1/event-definitions/{id}']
+    const page = await open(`events/definitions/${definition_id}`, owner, refusals)
+    await page.getByRole('button', { name: 'Edit definition' }).click()
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('Not saved yet')
+    await api.removeEventDefinition({ path: { definition_id } })
+    await comeBackTo(page)
+    await page.getByRole('alert', { name: problems.definition_not_found.title }).waitFor()
+    expect(await description.inputValue()).toBe('Not saved yet')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'Definition not found' }).waitFor()
+    expect(await heading(page, 'plan_chosen').count()).toBe(0)
   })
 
   it('can be suggested by what was received', async () => {
