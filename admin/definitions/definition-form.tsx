@@ -56,6 +56,8 @@ export function DefinitionForm({ definition, event_id = '', onSaved, onCancel }:
   const form = useForm<DefinitionDraft>({
     initialValues: base ? draftOfDefinition(base) : newDefinitionDraft(event_id),
     validate: definitionFaults,
+    // What is saved is what was reviewed.
+    onValuesChange: () => review.reset(),
   })
   const [saved, setSaved] = useState<Definition>()
   const isEdited = form.isDirty() && !saved

@@ -175,6 +175,33 @@ describe('A definition', () => {
     await heading(page, 'plan_chosen').waitFor()
   })
 
+  it('is saved only as it was reviewed', async () => {
+    const { data } = await api.defineEvent({
+      body: { event_id: 'plan_chosen', variables: { type: 'object' } },
+    })
+    const page = await open(`events/definitions/${data?.definition.definition_id}`)
+    await page.getByRole('button', { name: 'Edit definition' }).click()
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('A customer chose a plan')
+    const review = page.getByRole('button', { name: 'Review and save' })
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/v1/event-definitions/**', async (route) => {
+      await answer.promise
+      await route.fallback()
+    })
+    const reviewed = page.waitForResponse((response) => response.url().includes('dry_run'))
+    await review.click()
+    await description.fill('A customer chose another plan')
+    // It can be reviewed again at once.
+    await expect.poll(() => review.isEnabled()).toBe(true)
+    answer.resolve()
+    await (await reviewed).finished()
+    await review.click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Definition saved.').waitFor()
+    expect(await stored()).toMatchObject([{ description: 'A customer chose another plan' }])
+  })
+
   it('that is removed meanwhile is reported, and what is being typed stays', async () => {
     const { data } = await api.defineEvent({
       body: { event_id: 'plan_chosen', variables: { type: 'object' } },
