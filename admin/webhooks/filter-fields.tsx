@@ -3,8 +3,9 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
+import { withoutKeys } from '../parts/filters/without-keys.ts'
 import { nameLimit } from '../parts/forms/field-faults.ts'
-import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
+import { type Choice, type ChoiceSource, more } from '../parts/forms/searched-select.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
@@ -21,16 +22,19 @@ type FieldProps = {
 export function JourneysField({ value, onChange, error }: FieldProps) {
   const source = useJourneyChoices()
   const [typed, setTyped] = useState('')
-  const [text] = useDebouncedValue(typed.trim(), 200)
+  const sought = withoutKeys(typed).trim()
+  const [text] = useDebouncedValue(sought, 200)
   const found = useQuery({
     queryKey: [...source.key, 'found', text],
     queryFn: ({ signal }) => source.search(text || undefined, signal),
     placeholderData: keepPreviousData,
   })
   const chosen = useChosen(source, value)
+  const groups = found.data ?? []
   const choices = new Map(
-    [...chosen, ...(found.data ?? []).flatMap(({ items }) => items)].map((choice) => [choice.value, choice]),
+    [...chosen, ...groups.flatMap(({ items }) => items)].map((choice) => [choice.value, choice]),
   )
+  const isSearching = text !== sought || found.isPending || found.isPlaceholderData
   return (
     <MultiSelect
       label="Journeys"
@@ -44,11 +48,13 @@ export function JourneysField({ value, onChange, error }: FieldProps) {
       comboboxProps={{ withinPortal: false }}
       withScrollArea={false}
       styles={{ options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } }}
-      data={[...choices.values()]}
+      data={[...choices.values(), ...(groups.some(({ hasMore }) => hasMore) ? [more] : [])]}
       // The server has already filtered.
       filter={({ options }) => options}
       onSearchChange={setTyped}
-      nothingFoundMessage={found.isPending ? 'Searching…' : 'No journey with this name'}
+      nothingFoundMessage={
+        isSearching ? 'Searching…' : found.isError ? 'Search failed' : 'No journey with this name'
+      }
       value={value}
       onChange={onChange}
       error={error}

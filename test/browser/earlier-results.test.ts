@@ -73,20 +73,32 @@ describe.for(lists)('While the $noun list of another search loads', (list) => {
   })
 })
 
-it('A field that searches says that nothing was found only of what was searched for', async () => {
-  const page = await open('first-event')
-  const field = page.getByRole('combobox', { name: 'Journey', exact: true })
-  await field.fill('unknown')
-  const none = page.getByText('No active journey with this name')
-  await none.waitFor()
-  const answer = Promise.withResolvers<void>()
-  await page.route('**/v1/journeys?*', async (route) => {
-    await answer.promise
-    await route.continue()
-  })
-  await field.fill('Onboarding 7')
-  await page.getByText('Searching…').filter({ visible: true }).waitFor()
-  expect(await none.count()).toBe(0)
-  answer.resolve()
-  await page.getByRole('option', { name: 'Onboarding 7' }).waitFor()
+it.for([
+  { screen: 'first-event', name: 'Journey', nothing: 'No active journey with this name' },
+  { screen: 'webhooks/new', name: 'Journeys', nothing: 'No journey with this name' },
+])(
+  'The field $name of $screen says that nothing was found only of what was searched for',
+  async ({ screen, name, nothing }) => {
+    const page = await open(screen)
+    const field = page.getByRole('combobox', { name, exact: true })
+    await field.fill('unknown')
+    const none = page.getByText(nothing)
+    await none.waitFor()
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/v1/journeys?*', async (route) => {
+      await answer.promise
+      await route.continue()
+    })
+    await field.fill('Onboarding 7')
+    await page.getByText('Searching…').filter({ visible: true }).waitFor()
+    expect(await none.count()).toBe(0)
+    answer.resolve()
+    await page.getByRole('option', { name: 'Onboarding 7' }).waitFor()
+  },
+)
+
+it('The field for the journeys of a webhook says that there are more than it lists', async () => {
+  const page = await open('webhooks/new')
+  await page.getByRole('combobox', { name: 'Journeys', exact: true }).click()
+  await page.getByRole('option', { name: 'More results: type part of the name' }).waitFor()
 })

@@ -141,4 +141,5 @@ function firstOption(field: HTMLInputElement): HTMLElement | null {
   return first?.ariaSelected === 'true' ? null : first
 }
 
-const more = { value: '…', label: 'More results: type part of the name', disabled: true }
+/** The last option if there are more than are listed. */
+export const more = { value: '…', label: 'More results: type part of the name', disabled: true }
