@@ -16,9 +16,10 @@ export const listDefinitionViolations: Operation<'listDefinitionViolations'> = a
   }
   await context.violationTally.written()
   const { days: count = 30 } = query
-  const from_ms = firstDay(context.now(), count)
+  const now_ms = context.now()
+  const from_ms = firstDay(now_ms, count)
   const db = context.storage.lists(context.reading)
-  const found = await readViolations(db, workspaceId, definition_id, from_ms)
+  const found = await readViolations(db, workspaceId, definition_id, { from_ms, now_ms })
   const days = Array.from({ length: count }, (_, index) => {
     const day_ms = from_ms + index * DAY_MS
     const eventsOf = (isRejected: number) =>

@@ -44,10 +44,11 @@ export const listEventDefinitions: Operation<'listEventDefinitions'> = async (re
   const { workspaceId, query } = request
   const db = context.storage.lists(context.reading)
   const { rows, next } = await definitions.newestDefinitions(db, workspaceId, query, pageOf(query, 'def'))
-  const from_ms = firstDay(context.now(), SUMMED_DAYS)
+  const now_ms = context.now()
+  const from_ms = firstDay(now_ms, SUMMED_DAYS)
   const ids = rows.map(({ definition_id }) => definition_id)
   await context.violationTally.written()
-  const events = await countNotConforming(db, workspaceId, ids, from_ms)
+  const events = await countNotConforming(db, workspaceId, ids, { from_ms, now_ms })
   const counted = rows.map((row) => ({ ...row, not_conforming: events.get(row.definition_id) ?? 0 }))
   return { status: 200, body: pageBody({ rows: counted, next }) }
 }

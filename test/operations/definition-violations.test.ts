@@ -178,6 +178,22 @@ describe('the counts', () => {
       .poll(() => days(third, workspace.workspace_id), withPatience)
       .toEqual([Date.parse('2026-11-21T00:00:00Z')])
   })
+
+  it('are those of the same days in all numbers, also after the clock was set back', async () => {
+    let now_ms = Date.now() + 10 * DAY_MS
+    const at = await startCairnForTest({ now: () => now_ms })
+    const { workspace, event } = await customerInJourney(at)
+    const { client } = workspace
+    const path = await define(client)
+    await client.createEvent({ body: event })
+    expect(await violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
+    now_ms -= 10 * DAY_MS
+    expect(await violations(client, path)).toMatchObject({ stored: 0, kinds: [] })
+    expect((await client.listEventDefinitions()).data?.data[0]?.not_conforming).toBe(0)
+    await client.createEvent({ body: event })
+    expect(await violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
+    expect((await client.listEventDefinitions()).data?.data[0]?.not_conforming).toBe(1)
+  })
 })
 
 /** The days of which a workspace has counts in the store. */

@@ -149,18 +149,22 @@ export function addCount(counts: Map<string, CountedEvents>, counted: CountedEve
 /** Maximum kinds that are read. */
 const READ_KINDS = 200
 
-/** Returns the events per day since a time, and the most frequent kinds of violations. */
+/** The days that are read: those that start in a span of time. Later ones are from before the clock was set back. */
+type Days = { from_ms: number; now_ms: number }
+
+/** Returns the events per day, and the most frequent kinds of violations. */
 export async function readViolations(
   db: Kysely<DB>,
   workspaceId: string,
   definitionId: string,
-  from_ms: number,
+  { from_ms, now_ms }: Days,
 ) {
   const counted = db
     .selectFrom('definition_violations')
     .where('workspace_id', '=', workspaceId)
     .where('definition_id', '=', definitionId)
     .where('day_ms', '>=', from_ms)
+    .where('day_ms', '<=', now_ms)
   const days = await counted
     .where('code', '=', '')
     .select(['day_ms', 'rejected', SUM])
@@ -178,12 +182,12 @@ export async function readViolations(
   return { days: days.map(counts), kinds: kinds.map(counts) }
 }
 
-/** Returns how many events since a time did not conform to each of some definitions. */
+/** Returns how many events of some days did not conform to each of some definitions. */
 export async function countNotConforming(
   db: Kysely<DB>,
   workspaceId: string,
   definitionIds: readonly string[],
-  from_ms: number,
+  { from_ms, now_ms }: Days,
 ): Promise<Map<string, number>> {
   if (definitionIds.length === 0) return new Map()
   const rows = await db
@@ -193,6 +197,7 @@ export async function countNotConforming(
     .where('definition_id', 'in', definitionIds)
     .where('code', '=', '')
     .where('day_ms', '>=', from_ms)
+    .where('day_ms', '<=', now_ms)
     .groupBy('definition_id')
     .execute()
   return new Map(rows.map((row) => [row.definition_id, Number(row.events)]))
