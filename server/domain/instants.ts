@@ -3,6 +3,9 @@ const FIRST_MS = Date.UTC(1900, 0, 1)
 /** The latest instant that RFC 3339 can express: `toISOString` continues with `+010000-01-01`. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
+/** How far the clocks of servers on one store may differ. What is further ahead is from before a clock was set back. */
+export const CLOCKS_MS = 60_000
+
 /**
  * Parses an instant that matches the contract's `Instant` to milliseconds since 1970; further digits are truncated. If
  * an offset moves it out of the years 1900 to 9999, the result is the first or last instant.

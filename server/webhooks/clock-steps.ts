@@ -1,6 +1,7 @@
+import { CLOCKS_MS } from '../domain/instants.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
 import { makeDueAfterStep } from '../storage/tables/webhook-deliveries.ts'
-import { advanceWebhook, CLOCKS_MS, type StoredWebhook } from '../storage/tables/webhooks.ts'
+import { advanceWebhook, type StoredWebhook } from '../storage/tables/webhooks.ts'
 import type { FanOutOptions } from './fan-out.ts'
 
 /**

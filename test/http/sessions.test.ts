@@ -373,6 +373,20 @@ describe('a session', () => {
     expect(await statusOf(two.cookie, { at })).toBe(401)
   })
 
+  it('ends after 12 hours without a request, also if the clock was set back before the last one', async () => {
+    const began = Date.now()
+    let now = began
+    const at = await startCairnForTest({ now: () => now })
+    const { cookie } = await signIn(at, await newPerson(at))
+    const { run } = await connectTo(at.databaseUrl)
+    for (now of [began + 6 * HOUR_MS, began]) {
+      expect(await statusOf(cookie, { at })).toBe(200)
+      await expect.poll(() => run('SELECT last_seen_ms FROM sessions')).toEqual([{ last_seen_ms: now }])
+    }
+    now = began + 12 * HOUR_MS
+    expect(await statusOf(cookie, { at })).toBe(401)
+  })
+
   it('ends after 14 days in any case', async () => {
     const began = Date.now()
     let now = began

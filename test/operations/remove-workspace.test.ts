@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
@@ -134,6 +134,14 @@ describe('a workspace', () => {
     const made = await owner.client(other.workspace_id).createWorkspace({ body: { name } })
     expect(made.data).toMatchObject({ name })
     expect(made.data?.workspace_id).not.toBe(workspace_id)
+  })
+
+  it('leaves nothing behind, also if the clock is set back afterwards', async () => {
+    let ahead_ms = 86_400_000
+    const at = await startCairnForTest({ now: () => Date.now() + ahead_ms })
+    const scene = await removed(await newScene(at))
+    ahead_ms = 0
+    await isGone(at, scene)
   })
 
   it('leaves nothing behind, while customers are being erased too, and its neighbours unchanged', async ({

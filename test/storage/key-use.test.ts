@@ -71,6 +71,16 @@ describe.skipIf(isDistributed)('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
+  it('is written again after the clock was set back', async () => {
+    now += 2 * MINUTE_MS
+    const { workspace, event } = await customerInJourney(cairn)
+    const { uses } = await recordUses()
+    now = NOON
+    await use(workspace, event)
+    await use(workspace, event)
+    await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON })
+  })
+
   it('is not written more often when other data changes', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()

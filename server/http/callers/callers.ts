@@ -109,7 +109,8 @@ export class Callers {
   #touch({ digest, last_seen_ms }: StoredSession) {
     const { storage, now, onError } = this.#options
     const now_ms = now()
-    if (last_seen_ms + LAST_SEEN_MS > now_ms) return
+    // A request that is still to come: the clock was set back.
+    if (Math.abs(now_ms - last_seen_ms) < LAST_SEEN_MS) return
     inTransaction(storage.db, (db) => updateLastSeen(db, digest, now_ms)).catch(onError)
   }
 }

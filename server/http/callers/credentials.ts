@@ -177,7 +177,8 @@ export class Credentials {
 
   #touch({ key_id, last_used_ms }: CallingKey, now_ms: number) {
     const noted_ms = this.#noted_ms.get(key_id) ?? last_used_ms
-    if (noted_ms !== null && now_ms - noted_ms < LAST_USED_MS) return
+    // A use that is still to come: the clock was set back.
+    if (noted_ms !== null && Math.abs(now_ms - noted_ms) < LAST_USED_MS) return
     if (this.#noted_ms.size >= CACHED_KEYS) this.#noted_ms.clear()
     this.#noted_ms.set(key_id, now_ms)
     this.#storage.noteKeyUse(key_id).catch(this.#onError)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { CLOCKS_MS } from '../../domain/instants.ts'
 import { Problem } from '../../problems.ts'
 import {
   type CountedBy,
@@ -79,7 +80,10 @@ export class Attempts {
   #count(names: readonly CountName[]): Promise<Map<CountedBy, Failure>> {
     const now_ms = this.#now()
     return this.#counts.change(names, (counts) => {
-      for (const count of counts) if (now_ms - count.since_ms > FORGET_MS) Object.assign(count, NO_FAILURES)
+      for (const count of counts) {
+        // Also one that is still to come: the clock was set back.
+        if (Math.abs(now_ms - count.since_ms) > FORGET_MS) Object.assign(count, NO_FAILURES)
+      }
       const wait_ms = Math.max(...counts.map((count) => waitOf(count, now_ms)))
       if (wait_ms > 0) {
         const headers = { 'Retry-After': String(Math.ceil(wait_ms / 1000)) }
@@ -110,9 +114,6 @@ export class Attempts {
     await changed.catch(() => {})
   }
 }
-
-/** How far the clocks of processes on one store may differ. */
-const CLOCKS_MS = 60_000
 
 /** How long a count makes a guess wait. Not at all if that is longer than any wait: the clock was set back. */
 function waitOf({ by, until_ms }: GuessCount, now_ms: number): number {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { CLOCKS_MS } from '../../domain/instants.ts'
 import type { Database, Transaction } from '../database.ts'
 import { runDeclared } from '../effects.ts'
 import { inTransaction } from '../in-transaction.ts'
@@ -80,7 +81,8 @@ export async function sweepWorkspace(
   { workspace_id, begun_ms }: Removal,
   now_ms: number,
 ): Promise<boolean> {
-  if (now_ms - begun_ms < SETTLED_MS) return false
+  const isAhead = begun_ms > now_ms + CLOCKS_MS
+  if (now_ms - begun_ms < SETTLED_MS && !isAhead) return false
   return await inTransaction(db, async (db) => {
     if (await removeJourneys(db, engine, workspace_id, begun_ms)) return false
     for (const table of BEHIND) {

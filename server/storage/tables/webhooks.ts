@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB, Webhooks } from '../../../generated/tables.ts'
+import { CLOCKS_MS } from '../../domain/instants.ts'
 
 export type WebhookType = components['schemas']['WebhookType']
 
@@ -200,9 +201,6 @@ export async function allWebhooks(db: Kysely<DB>): Promise<LeasedWebhook[]> {
     retention_days,
   }))
 }
-
-/** How far the clocks of servers may differ. What is further ahead is from before a clock was set back. */
-export const CLOCKS_MS = 60_000
 
 /** The latest end of a lease, if one that begins now ends at `until_ms`. A later one is from before a clock was set back. */
 export function latestLease(until_ms: number): number {
