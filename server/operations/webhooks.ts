@@ -215,7 +215,7 @@ function disabledNow({ is_enabled }: StoredWebhook): Partial<StoredWebhook> {
 /** Where reading begins of what has happened since an instant. */
 function startingAt(ms: number) {
   const cursors = { event_cursor: null, customer_cursor: null, journey_cursor: null }
-  return { from_ms: ms, told_ms: ms, entered_ms: ms, ...cursors }
+  return { from_ms: ms, replay_ms: null, told_ms: ms, entered_ms: ms, ...cursors }
 }
 
 /** The cursor after all customers that exist, so that nobody has to walk over them. */

@@ -10,7 +10,7 @@ import {
 } from '../storage/tables/webhook-windows.ts'
 import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, NOTE_MS, write } from './fan-out.ts'
-import { addEntry, type Made, standingSince, withoutKnown } from './journey-messages.ts'
+import { addEntry, journeysSince, type Made, standingSince, withoutKnown } from './journey-messages.ts'
 
 /** Enrolments read per page, and windows examined at a time. */
 const PAGE = 500
@@ -67,14 +67,17 @@ async function addEntries(
   options: FanOutOptions,
 ): Promise<number | 'more'> {
   const { storage, now, reading } = options
-  const { created_ms } = webhook
-  // A creation that is still to come: the clock was set back.
-  const first_ms = created_ms > now() ? 0 : created_ms
-  const filter = { entered_from_ms: Math.max(webhook.entered_ms - OVERLAP_MS, first_ms) }
+  const entered_from_ms = Math.max(webhook.entered_ms - OVERLAP_MS, journeysSince(webhook, now()))
   let until_ms: number | undefined
   for (let after: Position | null | undefined; after !== null; ) {
     const page = { limit: PAGE, ...(after && { after }) }
-    const found = await storage.standings.customers(webhook.workspace_id, journey_id, filter, page, reading)
+    const found = await storage.standings.customers(
+      webhook.workspace_id,
+      journey_id,
+      { entered_from_ms },
+      page,
+      reading,
+    )
     if (!found) return now()
     // Of the first page, which was read before the others.
     until_ms ??= found.as_of_ms ?? webhook.entered_ms
@@ -115,6 +118,10 @@ export async function tellDropped(webhook: StoredWebhook, options: FanOutOptions
   const windows = await closedWindows(storage.db, webhook, now(), WINDOWS_AT_ONCE)
   for (const window of windows) {
     const { journey_id, customer_id, closes_ms } = window
+    if (closes_ms < journeysSince(webhook, now())) {
+      closed.push(window)
+      continue
+    }
     const standing = await standingSince(webhook, window, closes_ms, options)
     if (standing === 'later') continue
     closed.push(window)

@@ -37,7 +37,8 @@ const TYPES: WebhookType[] = [
  */
 export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
   if (!webhook.types.some((type) => TYPES.includes(type))) return false
-  const { events, cursor, isMore } = await nextEvents(webhook, webhook.journey_cursor, options)
+  const since = { ...webhook, from_ms: journeysSince(webhook, options.now()) }
+  const { events, cursor, isMore } = await nextEvents(since, webhook.journey_cursor, options)
   if (events.length === 0) return false
   const clock_ms = await options.storage.clock_ms(options.reading)
   const made: Made = { deliveries: [], windows: [] }
@@ -56,6 +57,16 @@ export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions):
   }
   await write(webhook, { journey_cursor: cursor }, await withoutKnown(webhook, made, options), options)
   return isMore
+}
+
+/**
+ * Returns the instant since when a webhook is told about journeys: its creation, or when it skipped what it had missed. A
+ * replay repeats none of these messages.
+ */
+export function journeysSince({ from_ms, replay_ms, created_ms }: StoredWebhook, now_ms: number): number {
+  const since_ms = replay_ms === null ? from_ms : created_ms
+  // One that is still to come: the clock was set back.
+  return since_ms > now_ms ? 0 : since_ms
 }
 
 /** Returns the events that may lead to a message: any may be someone's first in a journey, others only if they are steps. */

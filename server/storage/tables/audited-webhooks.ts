@@ -1,6 +1,8 @@
 import type { Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
+import { cursorText, type Position } from '../../domain/cursors.ts'
+import { typeIdText } from '../../domain/identifiers.ts'
 import { type Authorship, insertAuditEntry } from './audit-log.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -50,8 +52,22 @@ export async function replayWebhook(
 ): Promise<void> {
   const start = { from_ms: from.ms, told_ms: from.ms, event_cursor: null, customer_cursor: null }
   const { at_ms } = author
-  await webhooks.updateWebhook(db, webhook, { ...start, replay_ms: at_ms, updated_ms: at_ms })
+  // Where it was to begin: `from_ms` no longer says it.
+  const journey_cursor = webhook.journey_cursor ?? cursorText(firstReceived(Math.min(webhook.from_ms, at_ms)))
+  await webhooks.updateWebhook(db, webhook, {
+    ...start,
+    journey_cursor,
+    replay_ms: at_ms,
+    updated_ms: at_ms,
+  })
   await note(db, webhook, author, { action: 'webhook_replayed', after: { from: from.text } })
+}
+
+/** The position before all events that are received from an instant on; their identifiers begin with 48 bits of it. */
+function firstReceived(ms: number): Position {
+  const id = Buffer.alloc(16)
+  id.writeUIntBE(ms, 0, 6)
+  return { ms, id: typeIdText('evt', id) }
 }
 
 /** Deletes a webhook without deliveries. */

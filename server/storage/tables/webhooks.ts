@@ -34,7 +34,7 @@ export type WebhookProgress = {
   from_ms: number
   /** What was received before is told again, although it was told. */
   replay_ms: number | null
-  /** Where reading goes on; null: at `from_ms`. */
+  /** Where reading goes on; null: at `from_ms`. That of journeys is set by a replay, which moves `from_ms`. */
   event_cursor: string | null
   customer_cursor: string | null
   /** The same for the messages about journeys, which wait until the standings include the events. */

@@ -1,0 +1,86 @@
+// engines: sqlite, postgres
+
+import { describe, expect } from 'vitest'
+import type { OperationRequest, Schemas } from '../../client/index.ts'
+import { insertWindows } from '../../server/storage/tables/webhook-windows.ts'
+import type { Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
+import { inStore } from '../fixtures/in-store.ts'
+import { it } from '../fixtures/it.ts'
+import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+
+type Body = Omit<OperationRequest<'createWebhook'>['body'], 'url'>
+
+/** A webhook in a journey of one step. */
+async function newWebhook({ client, journey_id }: Workspace, body: Body) {
+  const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  const receiver = await startReceiver()
+  const { data } = await client.createWebhook({ body: { url: receiver.url, ...body } })
+  const path = { webhook_id: data?.webhook.webhook_id ?? '' }
+  const update = async (body: Schemas['WebhookUpdate']) => {
+    expect((await client.updateWebhook({ path, body })).response.status).toBe(200)
+  }
+  const replay = async () => {
+    const from = '2026-01-01T00:00:00Z'
+    expect((await client.replayWebhook({ path, body: { from } })).response.status).toBe(200)
+  }
+  return { receiver, path, update, replay }
+}
+
+/** A customer who enters the journey and reaches its step. */
+async function signUp(workspace: Workspace, name: string): Promise<string> {
+  const { client, journey_id } = workspace
+  const customer_id = await initialize(workspace, name)
+  await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+  return customer_id
+}
+
+/** Which types a receiver was told about a customer. */
+function typesAbout({ received }: Receiver, customer_id: string): string[] {
+  return received.filter(({ data }) => data.customer_id === customer_id).map(({ type }) => type)
+}
+
+describe('a webhook that skips what it has missed', () => {
+  it('is told of no journey who entered it, or did not complete it, before', async ({ cairn, workspace }) => {
+    const { workspace_id, journey_id } = workspace
+    const types: Schemas['WebhookType'][] = ['journey.entered', 'journey.dropped']
+    const { receiver, path, update } = await newWebhook(workspace, { types, dropped_after: 'PT1S' })
+    await update({ enabled: false })
+    const missed = await initialize(workspace, 'missed')
+    // As if the webhook had been told who entered, and was disabled before the window closed.
+    const window = { journey_id, customer_id: missed, closes_ms: Date.now() }
+    await inStore(cairn.databaseUrl, (db) => insertWindows(db, { workspace_id, ...path }, [window]))
+    await update({ enabled: true, skip_missed: true })
+    const late = await initialize(workspace, 'late')
+    await expect.poll(() => typesAbout(receiver, late)).toEqual(types)
+    expect(typesAbout(receiver, missed)).toEqual([])
+  })
+})
+
+describe('a replay', () => {
+  const types: Schemas['WebhookType'][] = ['event.created', 'journey.step_reached']
+
+  it('tells no steps that were reached before the webhook was created', async ({ workspace }) => {
+    const early = await signUp(workspace, 'early')
+    const { receiver, replay } = await newWebhook(workspace, { types })
+    await replay()
+    const late = await signUp(workspace, 'late')
+    await expect.poll(() => typesAbout(receiver, late).sort()).toEqual(types)
+    await expect.poll(() => typesAbout(receiver, early)).toEqual(['event.created'])
+  })
+
+  it('tells no steps that the webhook has skipped, and those that it has missed since', async ({
+    workspace,
+  }) => {
+    const { receiver, update, replay } = await newWebhook(workspace, { types })
+    await update({ enabled: false })
+    const early = await signUp(workspace, 'early')
+    await update({ skip_missed: true })
+    const missed = await signUp(workspace, 'missed')
+    await replay()
+    await update({ enabled: true })
+    await expect.poll(() => typesAbout(receiver, missed).sort()).toEqual(types)
+    await expect.poll(() => typesAbout(receiver, early)).toEqual(['event.created'])
+  })
+})
