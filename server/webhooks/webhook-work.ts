@@ -95,8 +95,8 @@ export class WebhookWork {
   #looked_ms = Number.NEGATIVE_INFINITY
   /** Webhooks that go by the clock as it is, since the start or since it was set back. */
   readonly #following = new Set<string>()
-  #wake = () => {}
-  #isAwake = false
+  /** Ends the pause after a look, also one to come. */
+  #waking = new AbortController()
 
   constructor(options: WebhookWorkOptions) {
     this.#options = options
@@ -112,8 +112,7 @@ export class WebhookWork {
 
   /** Looks for something to do now. */
   begin(): void {
-    this.#isAwake = true
-    this.#wake()
+    this.#waking.abort()
   }
 
   statistics(): Readonly<WebhookStatistics> {
@@ -124,7 +123,7 @@ export class WebhookWork {
   async close(): Promise<void> {
     const { sender } = this.#options
     this.#closing.abort()
-    this.#wake()
+    this.#waking.abort()
     const timer = setTimeout(() => sender.close(), CLOSING_MS)
     await this.#ended
     clearTimeout(timer)
@@ -134,9 +133,10 @@ export class WebhookWork {
   async #run() {
     while (!this.#closing.signal.aborted) {
       const began_ms = performance.now()
-      this.#isAwake = false
+      this.#waking = new AbortController()
       await this.#look().catch((error) => this.#report(error, ''))
-      await this.#pause(LOOK_MS)
+      // Ends at once if there is something to do.
+      await sleep(LOOK_MS, undefined, { signal: this.#waking.signal, ref: false }).catch(() => {})
       const rest_ms = LEAST_PAUSE_MS - (performance.now() - began_ms)
       if (rest_ms > 0 && !this.#closing.signal.aborted) await sleep(rest_ms)
     }
@@ -319,15 +319,6 @@ export class WebhookWork {
       this.#closing.signal.aborted
     if (!isExpected)
       this.#options.onFailure(error instanceof Error ? error : new Error(String(error)), webhookId)
-  }
-
-  /** Waits this long, or until there is something to do. */
-  async #pause(ms: number) {
-    if (this.#isAwake || this.#closing.signal.aborted) return
-    const waking = new AbortController()
-    this.#wake = () => waking.abort()
-    await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
-    this.#wake = () => {}
   }
 }
 

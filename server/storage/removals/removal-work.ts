@@ -70,8 +70,8 @@ export class RemovalWork {
   readonly #options: RemovalWorkOptions
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
-  #wake = () => {}
-  #isAwake = false
+  /** Ends the pauses of a round, also those to come. */
+  #waking = new AbortController()
   /** Number of written groups when writers last had their share of the time. */
   #groups = 0
   /** When expired events were last searched, by a monotonic clock. */
@@ -84,9 +84,8 @@ export class RemovalWork {
 
   /** Wakes it up, because there is a removal. */
   begin(): void {
-    this.#isAwake = true
     this.#aged_ms = Number.NEGATIVE_INFINITY
-    this.#wake()
+    this.#waking.abort()
   }
 
   /**
@@ -99,7 +98,7 @@ export class RemovalWork {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#wake()
+    this.#waking.abort()
     await this.#ended
   }
 
@@ -107,7 +106,7 @@ export class RemovalWork {
     let isFailing = false
     while (!this.#closing.signal.aborted) {
       let pause_ms = LOOK_MS
-      this.#isAwake = false
+      this.#waking = new AbortController()
       try {
         pause_ms = await this.#round()
         isFailing = false
@@ -217,10 +216,6 @@ export class RemovalWork {
 
   /** Waits this long, or until there is a removal. */
   async #pause(ms: number) {
-    if (ms === 0 || this.#isAwake || this.#closing.signal.aborted) return
-    const waking = new AbortController()
-    this.#wake = () => waking.abort()
-    await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
-    this.#wake = () => {}
+    if (ms > 0) await sleep(ms, undefined, { signal: this.#waking.signal, ref: false }).catch(() => {})
   }
 }
