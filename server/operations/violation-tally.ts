@@ -8,6 +8,7 @@ import {
   removeViolationsBefore,
   ViolationKinds,
 } from '../storage/tables/definition-violations.ts'
+import { WriteBehind } from '../storage/write-behind.ts'
 import type { CheckedEvent } from './event-checks.ts'
 
 export const DAY_MS = 86_400_000
@@ -20,9 +21,6 @@ const WRITE_MS = 3_000
 
 /** Interval in which expired counts are removed, also at the start. They are hidden before. */
 const SWEEP_MS = 3_600_000
-
-/** Maximum time that a reader waits for counts to be written. */
-const CATCH_UP_MS = 1_000
 
 /** Maximum counts between two writes: 10 MB. Beyond half of them, violations are not counted by kind. */
 const COUNTS = 20_000
@@ -43,13 +41,12 @@ export type NotConforming = { checked: CheckedEvent; key_id: string; rejected: b
  */
 export class ViolationTally {
   readonly #options: ViolationTallyOptions
+  readonly #writes = new WriteBehind(() => this.#writeAll(), WRITE_MS)
   readonly #sweeps: NodeJS.Timeout
   #sweeping: Promise<void>
   /** Per workspace. */
   #counted = new Map<string, { counts: Map<string, CountedEvents>; kinds: ViolationKinds }>()
   #size = 0
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> | undefined
 
   constructor(options: ViolationTallyOptions) {
     this.#options = options
@@ -90,22 +87,18 @@ export class ViolationTally {
       found.add(name)
     }
     this.#size += counts.size - before
-    this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
+    this.#writes.schedule()
   }
 
   /** Waits until what was counted is written, but not for long. */
   async written(): Promise<void> {
-    if (this.#counted.size === 0 && !this.#writing) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, CATCH_UP_MS)
-    await Promise.race([this.#write(), promise])
-    clearTimeout(timer)
+    await this.#writes.catchUp()
   }
 
   /** Writes what was counted. To be called after the last count, before the store is closed. */
   async close(): Promise<void> {
     clearInterval(this.#sweeps)
-    await this.#write()
+    await this.#writes.flush()
     await this.#sweeping
   }
 
@@ -115,15 +108,6 @@ export class ViolationTally {
     const made = { counts: new Map<string, CountedEvents>(), kinds: new ViolationKinds() }
     this.#counted.set(workspaceId, made)
     return made
-  }
-
-  #write(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
-    return this.#writing
   }
 
   async #writeAll() {

@@ -8,6 +8,7 @@ import { withoutOwnTokens, withoutSecrets } from '../../domain/secret-texts.ts'
 import { SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
 import type { Reading } from '../database.ts'
 import { readPage, unindexed, walkEnd } from '../lists/page-query.ts'
+import { WriteBehind } from '../write-behind.ts'
 import { keepsNone, oldestKept_ms, RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { idsOf, RefusalExpiry, removeRefusalsOf } from './refusal-expiry.ts'
 import { type LeftOut, RefusalQueue, type WaitingRefusal } from './refusal-queue.ts'
@@ -51,9 +52,6 @@ export type Sent = { head: Uint8Array; bytes: number }
 
 /** Maximum delay before waiting refusals are written together. */
 const WRITE_MS = 200
-
-/** Maximum time that a list waits for earlier refusals. */
-const CATCH_UP_MS = 1_000
 
 /** Maximum rows read at a time in a search for what is about a customer or a journey. */
 const SEARCHED_AT_ONCE = 100
@@ -101,8 +99,7 @@ export class Refusals {
   readonly #bounds: RefusalBounds
   readonly #expiry: RefusalExpiry
   readonly #nextId = ascendingIds()
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> | undefined
+  readonly #writes = new WriteBehind(() => this.#writeAll(), WRITE_MS)
   #kept = 0
   #lost = 0
   #isClosed = false
@@ -119,7 +116,7 @@ export class Refusals {
     this.#queue.offer(refused, sent !== null, (isSaved) =>
       isSaved && sent ? this.#waiting(refused, sent()) : this.#waiting(withoutContent(refused), NOTHING_SENT),
     )
-    this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
+    this.#writes.schedule()
   }
 
   /**
@@ -132,7 +129,7 @@ export class Refusals {
     { page, order }: { page: Page; order: RefusalOrder },
     reading: Reading,
   ): Promise<PageRows<RefusalRow>> {
-    await this.#caughtUp()
+    await this.#writes.catchUp()
     const rows = this.#options.table
       .lists(reading)
       .selectFrom('refusals')
@@ -171,7 +168,7 @@ export class Refusals {
     periods: number,
     reading: Reading,
   ): Promise<RefusalSummary & { from_ms: number; to_ms: number }> {
-    await this.#caughtUp()
+    await this.#writes.catchUp()
     // An empty span becomes one millisecond before anything was received.
     const span = from_ms < to_ms ? { from_ms, to_ms, periods } : { from_ms: -1, to_ms: 0, periods }
     const db = this.#options.table.lists(reading)
@@ -186,7 +183,7 @@ export class Refusals {
   }
 
   async find(workspaceId: string, refusalId: string, reading: Reading): Promise<RefusalRow | undefined> {
-    await this.#caughtUp()
+    await this.#writes.catchUp()
     return await this.#options.table
       .lists(reading)
       .selectFrom('refusals')
@@ -231,7 +228,7 @@ export class Refusals {
   }
 
   async #removeAbout(workspaceId: string, names: Names, subject: 'customer_id' | 'journey_id') {
-    await this.#write()
+    await this.#writes.flush()
     const { compiler, run, truncateLog } = this.#options.table
     for (let after = ''; ; ) {
       const page = compiler
@@ -287,7 +284,7 @@ export class Refusals {
 
   /** Removes everything of a workspace. @returns false if it is still in a log; try again */
   async removeOfWorkspace(workspaceId: string): Promise<boolean> {
-    await this.#write()
+    await this.#writes.flush()
     await removeRefusalsOf(this.#options.table, workspaceId)
     return await this.#options.table.truncateLog()
   }
@@ -299,7 +296,7 @@ export class Refusals {
   /** Writes what waits, and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#write()
+    await this.#writes.flush()
     await this.#expiry.close()
     await this.#options.table.close()
   }
@@ -327,25 +324,7 @@ export class Refusals {
     return { ...row, held_bytes: OTHER_BYTES + Buffer.byteLength(row.faults) + row.head.length }
   }
 
-  /** Waits until the queue is written, but not for long. */
-  async #caughtUp() {
-    if (this.#queue.isEmpty && !this.#writing) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, CATCH_UP_MS)
-    await Promise.race([this.#write(), promise])
-    clearTimeout(timer)
-  }
-
   /** Writes everything that waits, one group after the other. */
-  #write(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
-    return this.#writing
-  }
-
   async #writeAll() {
     while (!this.#queue.isEmpty) {
       const group = this.#queue.take()
