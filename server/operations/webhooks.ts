@@ -26,9 +26,6 @@ type Delivery = components['schemas']['Delivery']
 /** Maximum webhooks of a workspace (contract: `webhook_limit`). */
 const WEBHOOKS = 20
 
-/** How many deliveries are removed in one transaction, which others wait for. */
-const REMOVED_AT_ONCE = 500
-
 export const listWebhooks: Operation<'listWebhooks'> = async ({ workspaceId }, context) => {
   const db = context.storage.lists(context.reading)
   const data: Webhook[] = []
@@ -78,8 +75,7 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
     if (skip_missed) {
       Object.assign(after, startingAt(now_ms), { customer_cursor })
     }
-    const deleted = skip_missed ? await deletePending(db, after) : 0
-    const isAll = deleted < REMOVED_AT_ONCE
+    const isAll = !skip_missed || (await deletePending(db, after))
     // Before anything can be sent.
     if (!isAll && !before.is_enabled) return undefined
     await audited.changeWebhook(db, before, after, authorOf(context))
@@ -104,9 +100,8 @@ export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, p
   for (let isEmpty = false; !isEmpty; ) {
     isEmpty = await context.change(async (db) => {
       const webhook = await lockedWebhook(db, workspaceId, webhook_id)
-      if ((await deliveries.deleteDeliveries(db, webhook, {}, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE)
-        return false
-      if ((await windows.deleteWindows(db, webhook, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE) return false
+      if (!(await deliveries.deleteDeliveries(db, webhook, {}))) return false
+      if (!(await windows.deleteWindows(db, webhook))) return false
       await audited.removeWebhook(db, webhook, authorOf(context))
       return true
     })
@@ -226,14 +221,11 @@ async function lastCustomer({ storage, reading }: Context): Promise<string> {
 
 /** Removes what a webhook had not been told when it was changed, some at a time, while more may already be made. */
 async function removePending(context: Context, webhook: StoredWebhook) {
-  for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE; ) {
-    count = await context.change((db) => deletePending(db, webhook))
-  }
+  for (let isAll = false; !isAll; ) isAll = await context.change((db) => deletePending(db, webhook))
 }
 
-function deletePending(db: Transaction, webhook: StoredWebhook): Promise<number> {
-  const missed = { pending: true, before_ms: webhook.updated_ms }
-  return deliveries.deleteDeliveries(db, webhook, missed, REMOVED_AT_ONCE)
+function deletePending(db: Transaction, webhook: StoredWebhook): Promise<boolean> {
+  return deliveries.deleteDeliveries(db, webhook, { pending: true, before_ms: webhook.updated_ms })
 }
 
 /** The message of a delivery; null for an event that was told: it is stored elsewhere. */

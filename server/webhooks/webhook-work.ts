@@ -61,11 +61,10 @@ const EXTEND_MS = 6_000
 
 const RISING_MS = 60_000
 
-/** How long deliveries are kept, unless events are kept for less, how often older ones are removed, and how many in one transaction. */
+/** How long deliveries are kept, unless events are kept for less, and how often older ones are removed. */
 const KEPT_DAYS = 30
 const DAY_MS = 24 * 60 * 60_000
 const SWEEP_MS = 60 * 60_000
-const REMOVED_AT_ONCE = 500
 
 /** Tells webhooks what happens, and sends it. All its state is in the store, so that any server goes on with it. */
 export class WebhookWork {
@@ -306,8 +305,8 @@ export class WebhookWork {
     for (const webhook of webhooks) {
       const days = Math.min(webhook.retention_days ?? KEPT_DAYS, KEPT_DAYS)
       const old = { pending: false, before_ms: now() - days * DAY_MS }
-      for (let count = REMOVED_AT_ONCE; count === REMOVED_AT_ONCE && !this.#closing.signal.aborted; ) {
-        count = await inTransaction(storage.db, (db) => deleteDeliveries(db, webhook, old, REMOVED_AT_ONCE))
+      for (let isAll = false; !isAll && !this.#closing.signal.aborted; ) {
+        isAll = await inTransaction(storage.db, (db) => deleteDeliveries(db, webhook, old))
       }
     }
   }

@@ -31,9 +31,6 @@ const AGEING_MS = 60_000
 const RETRY_MS = 1_000
 const WAIT_MS = 20
 
-/** Messages to webhooks, or views, that are removed in one transaction. */
-const AT_ONCE = 500
-
 /** Denominator of the share of time for removals while there are writes. */
 const PART = 10
 
@@ -173,33 +170,23 @@ export class RemovalWork {
   /** Removes what is not in the tables of the store, once no event is left. @returns false if something is left */
   async #sweep(removal: Removal): Promise<boolean> {
     const { db, now, engine, refusals } = this.#options
-    const { kind, workspace_id } = removal
+    const { kind, workspace_id, subject_id } = removal
     if (kind === 'journey') {
-      const { subject_id } = removal
-      if (!(await this.#removeSome((db) => deleteDeliveriesOfJourney(db, workspace_id, subject_id, AT_ONCE))))
-        return false
-      if (!(await this.#removeSome((db) => deleteWindowsOfJourney(db, workspace_id, subject_id, AT_ONCE))))
-        return false
-      if (!(await this.#removeSome((db) => deleteViewsOfJourney(db, workspace_id, subject_id, AT_ONCE))))
-        return false
+      for (const deleteSome of [deleteDeliveriesOfJourney, deleteWindowsOfJourney, deleteViewsOfJourney]) {
+        if (!(await inTransaction(db, (db) => deleteSome(db, workspace_id, subject_id)))) return false
+      }
       return await refusals.removeOfJourney(workspace_id, subject_id)
     }
     if (kind === 'workspace') {
       if (!(await sweepWorkspace(db, engine, removal, now()))) return false
       if (!(await refusals.removeOfWorkspace(workspace_id))) return false
     } else {
-      const { subject_id } = removal
-      if (!(await this.#removeSome((db) => deleteDeliveriesAbout(db, workspace_id, subject_id, AT_ONCE))))
+      if (!(await inTransaction(db, (db) => deleteDeliveriesAbout(db, workspace_id, subject_id))))
         return false
       const customer = ownNames(removal)
       if (customer && !(await refusals.removeOf(workspace_id, customer))) return false
     }
     return (await engine.purge?.(removal)) ?? true
-  }
-
-  /** @returns whether nothing is left */
-  async #removeSome(remove: (db: Transaction) => Promise<number>): Promise<boolean> {
-    return (await inTransaction(this.#options.db, remove)) < AT_ONCE
   }
 
   /** Removes the last part, and records how much was removed. */

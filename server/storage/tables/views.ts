@@ -9,6 +9,9 @@ export type StoredView = Omit<Selectable<Views>, 'query'> & { query: ViewQuery }
 /** Who asks: a person also sees its own views; undefined for a key. */
 type Viewer = string | undefined
 
+/** How many views of a journey are deleted in one transaction, which others wait for. */
+const DELETED_AT_ONCE = 500
+
 export async function insertView(db: Transaction<DB>, { query, ...row }: StoredView): Promise<void> {
   await db
     .insertInto('views')
@@ -128,26 +131,25 @@ export async function deleteViewsOf(db: Transaction<DB>, workspaceId: string, pe
     .execute()
 }
 
-/** Deletes some views of a journey with their links. @returns how many, at most `limit` */
+/** Deletes some views of a journey with their links. @returns whether none is left */
 export async function deleteViewsOfJourney(
   db: Transaction<DB>,
   workspaceId: string,
   journeyId: string,
-  limit: number,
-): Promise<number> {
+): Promise<boolean> {
   const rows = await db
     .selectFrom('views')
     .select('view_id')
     .where('workspace_id', '=', workspaceId)
     .where('journey_id', '=', journeyId)
-    .limit(limit)
+    .limit(DELETED_AT_ONCE)
     .execute()
   const ids = rows.map(({ view_id }) => view_id)
-  if (ids.length === 0) return 0
+  if (ids.length === 0) return true
   for (const table of ['view_links', 'views'] as const) {
     await db.deleteFrom(table).where('workspace_id', '=', workspaceId).where('view_id', 'in', ids).execute()
   }
-  return ids.length
+  return ids.length < DELETED_AT_ONCE
 }
 
 function visible(db: Kysely<DB>, workspaceId: string, viewer: Viewer) {

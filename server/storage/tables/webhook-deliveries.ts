@@ -284,31 +284,29 @@ export async function makeDueAfterStep(
 }
 
 /**
- * Deletes deliveries of a webhook, at most `limit`: those that wait to be sent (`pending`), or do not, and that were
- * created before an instant. Without a condition, all.
- * @returns how many
+ * Deletes some deliveries of a webhook: those that wait to be sent (`pending`), or do not, and that were created before
+ * an instant. Without a condition, of all.
+ * @returns whether none of those is left
  */
 export async function deleteDeliveries(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
   { pending, before_ms }: { pending?: boolean; before_ms?: number },
-  limit: number,
-): Promise<number> {
+): Promise<boolean> {
   const those = [sql`webhook_id = ${webhook_id}`]
   if (pending !== undefined) those.push(pending ? sql`next_ms IS NOT NULL` : sql`next_ms IS NULL`)
   if (before_ms !== undefined) those.push(sql`created_ms < ${before_ms}`)
-  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`${sql.join(those, sql` AND `)}`, limit)
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`${sql.join(those, sql` AND `)}`)
 }
 
-/** Deletes what is about a customer, except that it was erased; at most `limit`. @returns how many */
+/** Deletes some of what is about a customer, except that it was erased. @returns whether nothing is left */
 export async function deleteDeliveriesAbout(
   db: Transaction<DB>,
   workspace_id: string,
   customer_id: string,
-  limit: number,
-): Promise<number> {
+): Promise<boolean> {
   const those = sql<SqlBool>`customer_id = ${customer_id} AND type <> 'customer.erased'`
-  return await deleteSome(db, 'webhook_deliveries', workspace_id, those, limit)
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, those)
 }
 
 /** Deletes what has not been sent about a customer: at most as much as the webhooks of a workspace can have pending. */
@@ -325,14 +323,13 @@ export async function deletePendingAbout(
     .execute()
 }
 
-/** Deletes what is about a journey, at most `limit`. @returns how many */
+/** Deletes some of what is about a journey. @returns whether nothing is left */
 export async function deleteDeliveriesOfJourney(
   db: Transaction<DB>,
   workspace_id: string,
   journey_id: string,
-  limit: number,
-): Promise<number> {
-  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`journey_id = ${journey_id}`, limit)
+): Promise<boolean> {
+  return await deleteSome(db, 'webhook_deliveries', workspace_id, sql`journey_id = ${journey_id}`)
 }
 
 /** Deliveries by (`created_at`, `delivery_id`), newest first. With a status a page ends after a number examined. */

@@ -8,7 +8,10 @@ const KEYS = {
   webhook_windows: ['customer_id', 'webhook_id', 'journey_id'],
 } as const
 
-/** Maximum rows per statement: a statement takes 32,766 parameters in SQLite and 65,535 in PostgreSQL, a delivery has 11. */
+/**
+ * Maximum rows per statement: a statement takes 32,766 parameters in SQLite and 65,535 in PostgreSQL, a delivery has 11, and
+ * others wait for its transaction.
+ */
 const AT_ONCE = 500
 
 /** Yields items in as many slices as statements about them need. */
@@ -16,19 +19,18 @@ export function* inSlices<Item>(items: readonly Item[]): Generator<readonly Item
   for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE)
 }
 
-/** Deletes the rows of a workspace that a condition is about, at most `limit`. @returns how many */
+/** Deletes some rows of a workspace that a condition is about. @returns whether none is left */
 export async function deleteSome(
   db: Transaction,
   table: keyof typeof KEYS,
   workspace_id: string,
   condition: RawBuilder<SqlBool>,
-  limit: number,
-): Promise<number> {
+): Promise<boolean> {
   const key = sql.join(KEYS[table].map((column) => sql.ref(column)))
   const statement = sql`
     DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND (${key}) IN (
-      SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND ${condition} LIMIT ${limit}
+      SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND ${condition} LIMIT ${AT_ONCE}
     )`
   const { numAffectedRows } = await runDeclared(db, [], statement)
-  return Number(numAffectedRows)
+  return (numAffectedRows ?? 0n) < AT_ONCE
 }

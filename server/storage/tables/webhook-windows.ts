@@ -82,23 +82,21 @@ export async function deleteWindow(
     .execute()
 }
 
-/** Deletes windows of a webhook, at most `limit`. @returns how many */
+/** Deletes some windows of a webhook. @returns whether none is left */
 export async function deleteWindows(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
-  limit: number,
-): Promise<number> {
-  return await deleteSome(db, 'webhook_windows', workspace_id, sql`webhook_id = ${webhook_id}`, limit)
+): Promise<boolean> {
+  return await deleteSome(db, 'webhook_windows', workspace_id, sql`webhook_id = ${webhook_id}`)
 }
 
-/** Deletes the windows of a journey, at most `limit`. @returns how many */
+/** Deletes some windows of a journey. @returns whether none is left */
 export async function deleteWindowsOfJourney(
   db: Transaction<DB>,
   workspace_id: string,
   journey_id: string,
-  limit: number,
-): Promise<number> {
-  return await deleteSome(db, 'webhook_windows', workspace_id, sql`journey_id = ${journey_id}`, limit)
+): Promise<boolean> {
+  return await deleteSome(db, 'webhook_windows', workspace_id, sql`journey_id = ${journey_id}`)
 }
 
 /** Deletes the windows of a customer: at most one per webhook and journey. */
