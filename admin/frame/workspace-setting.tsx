@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Switch.css'
 import { Stack, Switch, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -8,6 +8,7 @@ import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { useWorkspace } from '../session/workspace.ts'
 
 type Props = {
   label: string
@@ -26,10 +27,7 @@ export function WorkspaceSetting({ label, reason, isOn, change, subject, childre
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const queryKey = useWorkspaceKey('workspace')
-  const { data, error, refetch } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => taken(cairn.getWorkspace({ signal })),
-  })
+  const { data, error, refetch } = useWorkspace()
   const saving = useMutation({
     mutationFn: (on: boolean) => taken(cairn.updateWorkspace({ body: change(on) })),
     onSuccess: (saved) => {

@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Radio.css'
 import { Button, Group, Radio, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -8,6 +8,7 @@ import { notify } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { useWorkspace } from '../session/workspace.ts'
 
 type UnknownEvents = Schemas['UnknownEvents']
 
@@ -30,10 +31,7 @@ export function WorkspaceUnknownEvents({ onSaved }: { onSaved: () => void }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const queryKey = useWorkspaceKey('workspace')
-  const { data, error, refetch } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => taken(cairn.getWorkspace({ signal })),
-  })
+  const { data, error, refetch } = useWorkspace()
   const [chosen, setChosen] = useState<UnknownEvents>()
   const saving = useMutation({
     mutationFn: (unknown_events: UnknownEvents) => taken(cairn.updateWorkspace({ body: { unknown_events } })),

@@ -1,5 +1,5 @@
 import { Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { RetentionForm } from '../parts/forms/retention-form.tsx'
 import { notify } from '../parts/notify.ts'
@@ -7,6 +7,7 @@ import { countOf } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { useWorkspace } from '../session/workspace.ts'
 
 /** The event retention of a journey. */
 export function JourneyRetention({ journey }: { journey: Schemas['Journey'] }) {
@@ -14,10 +15,7 @@ export function JourneyRetention({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const queryKey = useWorkspaceKey('journeys')
-  const workspace = useQuery({
-    queryKey: useWorkspaceKey('workspace'),
-    queryFn: ({ signal }) => taken(cairn.getWorkspace({ signal })),
-  })
+  const workspace = useWorkspace()
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
