@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
-import { nextFound } from '../parts/lists/pages.ts'
+import { listSearch } from '../parts/lists/list-search.ts'
 import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -10,15 +10,7 @@ export function useCustomerChoices(): ChoiceSource {
   const cairn = useCairn()
   return {
     key: useWorkspaceKey('customers', 'choices'),
-    async search(text, signal) {
-      const query = { limit: 20, ...(text && { search: text }) }
-      const { data, next_cursor } = await nextFound(
-        (cursor, signal) =>
-          taken(cairn.listCustomers({ query: { ...query, ...(cursor && { cursor }) }, signal })),
-        signal,
-      )
-      return [{ items: data.map(customerChoice), hasMore: next_cursor !== null }]
-    },
+    search: listSearch((query, signal) => taken(cairn.listCustomers({ query, signal })), customerChoice),
     async find(customer_id, signal) {
       try {
         return customerChoice(await taken(cairn.getCustomer({ path: { customer_id }, signal })))

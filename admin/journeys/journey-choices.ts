@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
-import { nextFound } from '../parts/lists/pages.ts'
+import { listSearch } from '../parts/lists/list-search.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -10,15 +10,11 @@ export function useJourneyChoices(status?: Schemas['JourneyStatus']): ChoiceSour
   const cairn = useCairn()
   return {
     key: useWorkspaceKey('journeys', 'choices', status),
-    async search(text, signal) {
-      const query = { limit: 20, ...(status && { status }), ...(text && { search: text }) }
-      const { data, next_cursor } = await nextFound(
-        (cursor, signal) =>
-          taken(cairn.listJourneys({ query: { ...query, ...(cursor && { cursor }) }, signal })),
-        signal,
-      )
-      return [{ items: data.map(journeyChoice), hasMore: next_cursor !== null }]
-    },
+    search: listSearch(
+      (query, signal) =>
+        taken(cairn.listJourneys({ query: { ...query, ...(status && { status }) }, signal })),
+      journeyChoice,
+    ),
     async find(journey_id, signal) {
       try {
         return journeyChoice(await taken(cairn.getJourney({ path: { journey_id }, signal })))

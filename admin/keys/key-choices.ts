@@ -1,6 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
-import { nextFound } from '../parts/lists/pages.ts'
+import { listSearch } from '../parts/lists/list-search.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { keyText } from './key-name.tsx'
@@ -10,15 +10,7 @@ export function useKeyChoices(): ChoiceSource {
   const cairn = useCairn()
   return {
     key: useWorkspaceKey('service-keys', 'choices'),
-    async search(text, signal) {
-      const query = { limit: 20, ...(text && { search: text }) }
-      const { data, next_cursor } = await nextFound(
-        (cursor, signal) =>
-          taken(cairn.listServiceKeys({ query: { ...query, ...(cursor && { cursor }) }, signal })),
-        signal,
-      )
-      return [{ items: data.map(keyChoice), hasMore: next_cursor !== null }]
-    },
+    search: listSearch((query, signal) => taken(cairn.listServiceKeys({ query, signal })), keyChoice),
     async find(key_id, signal) {
       const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
       return data.filter((key) => key.key_id === key_id).map(keyChoice)[0]

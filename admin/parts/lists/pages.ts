@@ -1,7 +1,7 @@
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 
 /** One page of an API list. */
-type ListPage<Item> = { data: Item[]; next_cursor: string | null }
+export type ListPage<Item> = { data: Item[]; next_cursor: string | null }
 
 /** Reads the page at a cursor, or the first page without one. */
 type FetchPage<Item> = (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Item>>
