@@ -5,6 +5,7 @@ import type { Pool } from '../connection/pool.ts'
 import { untilKnown } from '../connection/until-known.ts'
 import { idOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { transact } from '../transact-on.ts'
 
 /** The counts of a series; negative if they revert earlier ones. */
 export type ArrivedCounts = Series & ActivityCounts
@@ -89,21 +90,17 @@ export async function enqueueOnce<Result>(
   return await untilKnown(pool, async (connection, mayBeDone) => {
     if (!mayBeDone) return await run(connection, false)
     // If this connection is lost too, it must not block the next attempt until that gives up.
-    await connection.begin({ first: `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}` })
-    try {
+    const options = { first: `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}` }
+    const unlessEnqueued = async () => {
       // While this transaction locks the workspace's row, nothing is dequeued.
       await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])
       await connection.run('SELECT 1 AS one FROM event_following WHERE workspace_id = $1 FOR UPDATE', [
         workspace,
       ])
       const { rows } = await connection.run(IS_ENQUEUED, [workspace, arrival])
-      const result = rows.length > 0 ? undefined : await run(connection, true)
-      await connection.run('COMMIT')
-      return result
-    } catch (error) {
-      await connection.run('ROLLBACK').catch(() => connection.close())
-      throw error
+      return rows.length > 0 ? undefined : await run(connection, true)
     }
+    return await transact(connection, unlessEnqueued, options)
   })
 }
 

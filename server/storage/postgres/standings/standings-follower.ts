@@ -11,6 +11,7 @@ import { isNodeLost } from '../connection/outages.ts'
 import type { Pool } from '../connection/pool.ts'
 import { digitsOf, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { transact } from '../transact-on.ts'
 import {
   type ArrivedJourney,
   changeOf,
@@ -251,25 +252,17 @@ export class StandingsFollower {
     work: (connection: Connection, writer: StandingTablesWriter, order: ArrivalOrder) => Promise<Followed>,
   ): Promise<Followed> {
     return await this.#pool.use(async (connection) => {
-      // Derived data and its sources are in one transaction, so none is lost if the commit survives.
-      await connection.begin({ first: 'SET LOCAL synchronous_commit = off' })
-      try {
+      const locked = async (): Promise<Followed> => {
         const [order] = (await connection.run<ArrivalOrder>(LOCK, [workspace])).rows
-        if (!order) {
-          await connection.run(
-            'INSERT INTO event_following (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING',
-            [workspace],
-          )
-          await connection.run('COMMIT')
-          return 'busy'
-        }
-        const followed = await work(connection, new StandingTablesWriter(connection, workspace), order)
-        await connection.run('COMMIT')
-        return followed
-      } catch (error) {
-        await connection.run('ROLLBACK').catch(() => connection.close())
-        throw error
+        if (order) return await work(connection, new StandingTablesWriter(connection, workspace), order)
+        await connection.run(
+          'INSERT INTO event_following (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING',
+          [workspace],
+        )
+        return 'busy'
       }
+      // Derived data and its sources are in one transaction, so none is lost if the commit survives.
+      return await transact(connection, locked, { first: 'SET LOCAL synchronous_commit = off' })
     })
   }
 }

@@ -5,6 +5,7 @@ import { readEnrolmentQueue } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 import { idOf, parsedUuid, uuidOf } from '../connection/uuids.ts'
+import { transact } from '../transact-on.ts'
 import { configuredSteps } from './arrived-slice.ts'
 import { StandingTablesReader } from './standing-tables.ts'
 
@@ -42,21 +43,20 @@ export class StandingsSnapshots {
     return await readOn(this.#pool, signal, async (connection) => {
       try {
         signal.throwIfAborted()
-        await connection.begin({ mode: 'ISOLATION LEVEL REPEATABLE READ READ ONLY' })
-        const now = await readNow(connection, workspace)
-        const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, now))
-        const result = await read({
-          reader,
-          keyOf: (prefix, id) => (id.startsWith(`${prefix}_`) ? parsedUuid(id) : undefined),
-          idOf,
-          placeOf: parsedUuid,
-          configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys, { isListed: true }),
-          journeysOf: (...page) => journeysOf(connection, workspaceId, ...page),
-        })
-        await connection.run('COMMIT')
-        return result
+        const readAll = async () => {
+          const now = await readNow(connection, workspace)
+          return await read({
+            reader: new WholeStandings(connection, workspace, this.#asOf(workspace, now)),
+            keyOf: (prefix, id) => (id.startsWith(`${prefix}_`) ? parsedUuid(id) : undefined),
+            idOf,
+            placeOf: parsedUuid,
+            configuredSteps: (journeys) =>
+              configuredSteps(connection, workspace, journeys, { isListed: true }),
+            journeysOf: (...page) => journeysOf(connection, workspaceId, ...page),
+          })
+        }
+        return await transact(connection, readAll, { mode: 'ISOLATION LEVEL REPEATABLE READ READ ONLY' })
       } catch (error) {
-        await connection.run('ROLLBACK').catch(() => connection.close())
         // What was not flushed yet may be lost with the server.
         this.#asOf_ms.delete(workspace)
         throw error
