@@ -158,19 +158,19 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = []
   const values = new Map(settings.map(({ name, default: value }) => [name, tidy(name) || value]))
   const config = {
-    port: integer('PORT', 0, 65535),
+    port: integer('PORT', 65535),
     host: text('HOST'),
     databaseUrl: text('DATABASE_URL'),
     publicUrl: publicUrl(text('CAIRN_PUBLIC_URL')),
     trustedProxies: list('CAIRN_TRUSTED_PROXIES'),
-    rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
-    rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 0, 1_000_000),
+    rateLimit: integer('CAIRN_RATE_LIMIT', 1_000_000),
+    rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 1_000_000),
     accounts: accounts(text('CAIRN_ACCOUNTS')),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     refusals: {
-      days: integer('CAIRN_REFUSALS_DAYS', 0, 3_650),
-      bytes: integer('CAIRN_REFUSALS_MEGABYTES', 0, 100_000) * 1_000_000,
-      rows: integer('CAIRN_REFUSALS_ROWS', 0, 10_000_000),
+      days: integer('CAIRN_REFUSALS_DAYS', 3_650),
+      bytes: integer('CAIRN_REFUSALS_MEGABYTES', 100_000) * 1_000_000,
+      rows: integer('CAIRN_REFUSALS_ROWS', 10_000_000),
     },
     erasuresFile: text('CAIRN_ERASURES_FILE') || undefined,
     encryptionKey: encryptionKey(text('CAIRN_ENCRYPTION_KEY')),
@@ -268,12 +268,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     return undefined
   }
 
-  function integer(name: SettingName, least: number, most: number): number {
+  function integer(name: SettingName, most: number): number {
     const value = text(name)
     const number = Number(value)
-    if (/^[0-9]+$/.test(value) && number >= least && number <= most) return number
-    faults.push(`${name} must be a whole number from ${least} to ${most}`)
-    return least
+    if (/^[0-9]+$/.test(value) && number <= most) return number
+    faults.push(`${name} must be a whole number from 0 to ${most}`)
+    return 0
   }
 }
 

@@ -39,7 +39,7 @@ export function draftOfKey({ name, allowed_origins, expires_at, rate_limit }: Se
 }
 
 /** What the contract would reject, by field. An unchanged name is valid, even if it predates the rules for names. */
-export function keyFaults(draft: KeyDraft, edited?: ServiceKey, now = new Date()): Record<string, string> {
+export function keyFaults(draft: KeyDraft, edited?: ServiceKey): Record<string, string> {
   const { name, allowed_origins, expiry, rate, ratePerSecond } = draft
   const faults = {
     name:
@@ -47,7 +47,7 @@ export function keyFaults(draft: KeyDraft, edited?: ServiceKey, now = new Date()
         ? undefined
         : givenNameFault(name, 'Enter a name, for example of the program that uses the key.'),
     allowed_origins: allowed_origins.length > 100 ? 'Use at most 100 origins.' : originFault(allowed_origins),
-    expiryDate: expiry === 'date' ? dateFault(draft, now) : undefined,
+    expiryDate: expiry === 'date' ? dateFault(draft) : undefined,
     ratePerSecond: rate === 'own' ? rateFault(ratePerSecond) : undefined,
   }
   return onlyFaults(faults)
@@ -97,7 +97,8 @@ export function keyErrors(error: unknown): Record<string, string> {
 }
 
 /** The first possible expiry day of a key, for a native date field. */
-export function tomorrow(now = new Date()): string {
+export function tomorrow(): string {
+  const now = new Date()
   const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
   return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
     .map((part) => String(part).padStart(2, '0'))
@@ -124,11 +125,11 @@ function originIn(text: string): string | undefined {
   return address && originPattern.test(address.origin) ? address.origin : undefined
 }
 
-function dateFault(draft: KeyDraft, now: Date): string | undefined {
+function dateFault(draft: KeyDraft): string | undefined {
   if (!draft.expiryDate) return 'Enter the day on which the key expires.'
   const expiresAt = startOfDay(draft.expiryDate)
   if (!expiresAt) return 'Enter a date such as 31 Jan 2027.'
-  return expiresAt <= now ? 'Choose a day after today.' : undefined
+  return expiresAt <= new Date() ? 'Choose a day after today.' : undefined
 }
 
 function rateFault(rate: number | string): string | undefined {

@@ -6,9 +6,9 @@ export type Hash64 = { low: number; high: number }
  * nobody can choose words that collide. Used instead of SHA-256, because a call into the crypto library takes 1.4 µs.
  * @param key 64 bits
  * @param words the message, in words of 32 bits
- * @param count number of words that belong to the message
  */
-export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, count = words.length): Hash64 {
+export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>): Hash64 {
+  const count = words.length
   let v0 = low | 0
   let v1 = high ^ 0xee
   let v2 = low ^ 0x6c796765

@@ -12,8 +12,8 @@ const vectors: [length: number, hash: string][] = [
 ]
 
 it.each(vectors)('hashes %d bytes as the reference implementation does', (length, expected) => {
-  const words = [0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c]
-  const { low, high } = halfSipHash({ low: 0x03020100, high: 0x07060504 }, words, length / 4)
+  const words = [0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c].slice(0, length / 4)
+  const { low, high } = halfSipHash({ low: 0x03020100, high: 0x07060504 }, words)
   const bytes = Buffer.alloc(8)
   bytes.writeUInt32LE(low)
   bytes.writeUInt32LE(high, 4)

@@ -10,9 +10,9 @@ const clock = /^(?<text>.*?)(?:(?:\s*,\s*|\s+|T)(?<hour>\d{1,2}):(?<minute>\d{2}
  * without a time, the start of the day. Undefined if it is not an instant, or the order of day and month is ambiguous
  * (`11/12/2026`).
  */
-export function instantOf(text: string, now = new Date()): Date | undefined {
+export function instantOf(text: string): Date | undefined {
   const { text: dayPart = '', hour = '0', minute = '0', second = '0' } = clock.exec(text.trim())?.groups ?? {}
-  const day = dayOf(dayPart.trim().toLowerCase(), now)
+  const day = dayOf(dayPart.trim().toLowerCase())
   if (!day) return undefined
   const [year, month, date] = day
   const at = new Date(0)
@@ -28,7 +28,8 @@ export function instantOf(text: string, now = new Date()): Date | undefined {
   return isReal ? at : undefined
 }
 
-function dayOf(text: string, now: Date): [year: number, month: number, day: number] | undefined {
+function dayOf(text: string): [year: number, month: number, day: number] | undefined {
+  const now = new Date()
   if (text === 'today') return [now.getFullYear(), now.getMonth(), now.getDate()]
   if (text === 'yesterday') {
     const before = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1)
