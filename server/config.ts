@@ -250,7 +250,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
   function publicUrl(value: string): URL | undefined {
     if (value === '') return undefined
-    const url = URL.canParse(value) ? new URL(value) : undefined
+    const url = URL.parse(value)
     if (
       url &&
       /^https?:$/.test(url.protocol) &&

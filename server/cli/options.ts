@@ -23,7 +23,7 @@ export function duration_ms(text: string): number {
 
 /** Checks an origin in the form that browsers send, for example `https://app.example.com`. */
 export function origin(text: string): string {
-  if (!URL.canParse(text) || new URL(text).origin !== text) {
+  if (URL.parse(text)?.origin !== text) {
     throw new InvalidArgumentError(
       'Use the form https://app.example.com, without a path or a trailing slash.',
     )
@@ -64,7 +64,7 @@ export function baseUrl(text: string): string {
  * @throws {CommandFailure} if it has a password or the like: Commander would print it
  */
 export function httpUrl(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url
   if (text.includes('@'))
     throw new CommandFailure('a URL cannot contain a user name or a password', ExitCode.usage)

@@ -82,8 +82,8 @@ export class RequestSender {
    * or is not public is refused when it is saved, not only when it is called.
    */
   async findUrlFault(text: string, workspaceId: string): Promise<UrlFault | undefined> {
-    if (!URL.canParse(text)) return 'invalid_url'
-    const url = new URL(text)
+    const url = URL.parse(text)
+    if (!url) return 'invalid_url'
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme'
     if (url.username || url.password) return 'credentials'
     if (text.includes('#')) return 'fragment'
