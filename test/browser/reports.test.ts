@@ -1,77 +1,35 @@
 // engines: sqlite (a browser sees only the API, whose numbers storage/standings and operations/reports compare on both engines)
 
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
-import { instantText, relativeText } from '../../admin/parts/instants/instant-text.ts'
-import { changeText, shareText } from '../../admin/parts/number-text.ts'
+import { durationText } from '../../admin/parts/instants/duration-text.ts'
+import { instantText } from '../../admin/parts/instants/instant-text.ts'
+import { shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { countDrawn, hasFocus, inspectState, openAdministration } from './administration.ts'
+import { hasFocus, inspectState, openAdministration } from './administration.ts'
+import {
+  cellsOf,
+  day,
+  done,
+  enrol,
+  hour,
+  now,
+  reportedJourney,
+  steps,
+  stepTable,
+} from './reported-journey.ts'
 import { heading, screenPath } from './screens.ts'
-
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
-const now = Date.now()
-
-const steps = [
-  { event_id: 'signed_up', name: 'Signed up' },
-  { event_id: 'plan_chosen', name: 'Chose a plan' },
-  { event_id: 'paid', name: 'Paid' },
-]
-
-/** What each customer did, and how long ago. */
-const done: Record<string, [event_id: string, ago: number][]> = {
-  'Ada Lovelace': [
-    ['signed_up', 20 * day],
-    ['page_viewed', 19 * day],
-    ['plan_chosen', 19 * day - 3 * hour],
-    ['paid', 12 * day],
-  ],
-  'Grace Hopper': [
-    ['signed_up', 15 * day],
-    ['plan_chosen', 14 * day],
-  ],
-  'Edsger Dijkstra': [['signed_up', 40 * day]],
-  'Barbara Liskov': [['signed_up', 2 * hour]],
-  'Donald Knuth': [['paid', 3 * day]],
-  'Example GmbH': [
-    ['signed_up', 6 * day],
-    ['plan_chosen', 6 * day - 90 * minute],
-  ],
-  'Nobody & Sons GmbH': [],
-}
 
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
 
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
-  const { client, journey_id } = workspace
-  await client.updateJourney({ path: { journey_id }, body: { steps } })
-  for (const [customer_name, events] of Object.entries(done)) {
-    const customer_id = await enrol(workspace, customer_name)
-    for (const [event_id, ago] of events) {
-      const occurred_at = new Date(now - ago).toISOString()
-      await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
-    }
-  }
+  ;({ cairn, workspace, owner } = await reportedJourney())
 })
-
-async function enrol({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
-  const customer_type = customer_name.endsWith('GmbH') ? 'account' : 'contact'
-  const body = { journey_id, customer_name, customer_type, client_customer_id: customer_name } as const
-  const { data, error } = await client.initializeCustomer({ body })
-  if (error) throw new Error(error.detail)
-  return data.customer_id
-}
 
 function open(screen: string, of = workspace, signedIn = owner.headers): Promise<Page> {
   return openAdministration({ cairn, signedIn, path: screenPath(of, screen) })
@@ -79,21 +37,6 @@ function open(screen: string, of = workspace, signedIn = owner.headers): Promise
 
 function openReport(search = ''): Promise<Page> {
   return open(`journeys/${workspace.journey_id}${search}`)
-}
-
-function stepTable(page: Page): Locator {
-  return page.getByRole('table', { name: 'Steps' })
-}
-
-/** The visible cells of a table, row by row, as a person reads them. */
-function cellsOf(table: Locator): Promise<string[][]> {
-  return table.locator('tbody tr').evaluateAll((rows) =>
-    rows.map((row) =>
-      Array.from(row.querySelectorAll<HTMLElement>('th, td'))
-        .filter((cell) => cell.checkVisibility())
-        .map((cell) => cell.innerText.replaceAll(/\s+/g, ' ').trim()),
-    ),
-  )
 }
 
 function query(page: Page): Record<string, string> {
@@ -493,235 +436,6 @@ describe('The report of a journey', () => {
   })
 })
 
-describe('A chart', () => {
-  /** The files of the chart library that a page has requested. */
-  function chartFiles(page: Page): Set<string> {
-    const files = new Set<string>()
-    page.on('request', (request) => {
-      if (/\/charts-[^/]*\.js$/.test(request.url())) files.add(request.url())
-    })
-    return files
-  }
-
-  it('is loaded once it is visible, and not by any page before', async () => {
-    const page = await open('overview')
-    const files = chartFiles(page)
-    await page.setViewportSize({ width: 1280, height: 500 })
-    await page.reload()
-    await page.getByRole('figure').first().waitFor()
-    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
-    await stepTable(page).waitFor()
-    await page.waitForLoadState('networkidle')
-    expect([...files]).toEqual([])
-    await page.getByRole('heading', { name: 'Time between steps' }).scrollIntoViewIfNeeded()
-    await page.locator('.recharts-surface').first().waitFor()
-    expect(files.size).toBe(1)
-  })
-
-  it('is printed, as a table if it was never visible', async () => {
-    const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
-    const viewport = { width: 1280, height: 500 }
-    const page = await openAdministration({ cairn, signedIn: owner.headers, path, viewport })
-    await stepTable(page).waitFor()
-    const figures = page.getByRole('figure')
-    await expect.poll(() => figures.count()).toBeGreaterThan(1)
-    /** The size of each figure when the browser prints the page. */
-    const printed = async () => {
-      await page.evaluate(() => {
-        window.addEventListener(
-          'beforeprint',
-          () => {
-            document.body.dataset.printed = Array.from(document.querySelectorAll('figure'), (figure) => {
-              if (figure.querySelector('.recharts-surface')) return 'chart'
-              return figure.querySelector('tbody tr') ? 'table' : 'nothing'
-            }).join()
-          },
-          { once: true },
-        )
-      })
-      await page.pdf()
-      return await page.evaluate(() => document.body.dataset.printed)
-    }
-    const all = (what: string) => figures.count().then((count) => Array(count).fill(what).join())
-    expect(await printed()).toBe(await all('table'))
-    expect(await page.locator('figure table').count()).toBe(0)
-    await figures.last().scrollIntoViewIfNeeded()
-    await expect.poll(() => page.locator('figure .recharts-surface').count()).toBe(await figures.count())
-    expect(await printed()).toBe(await all('chart'))
-  })
-
-  it.each(['', '?window=P7D'])('of the trend has the numbers of the API in its table: %s', async (search) => {
-    const page = await openReport(search)
-    const { client, journey_id } = workspace
-    const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText('Weeks', { exact: true }).click()
-    await region.getByRole('combobox', { name: 'Measure' }).selectOption('Number of customers')
-    await region
-      .getByText('Customers who entered and who reached each step, by the week they entered.')
-      .waitFor()
-    await region.getByRole('button', { name: 'Show as table' }).click()
-    const time_zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
-    const { data } = await client.getJourneyTrend({
-      path: { journey_id },
-      query: { by: 'week', time_zone, ...(search && { window: 'P7D' }) },
-    })
-    const { data: report } = await client.getJourneyReport({ path: { journey_id } })
-    const takes_ms = (report?.steps ?? []).reduce((sum_ms, { times }) => sum_ms + (times.p90_ms ?? 0), 0)
-    const isOver = ({ complete, ends_at }: Schemas['JourneyCohort']) =>
-      complete && (search !== '' || Date.parse(ends_at) + takes_ms <= now)
-    const cohorts = data?.cohorts ?? []
-    const expected = cohorts
-      .slice(cohorts.findIndex(({ enrolled }) => enrolled > 0))
-      .map((cohort) => [
-        ...[cohort.enrolled, ...cohort.reached].map(String),
-        isOver(cohort) ? 'yes' : 'not yet',
-      ])
-      .toReversed()
-    expect(expected.length).toBeGreaterThan(5)
-    expect(expected.length).toBeLessThan(cohorts.length)
-    const shown = async () => (await cellsOf(region.getByRole('table'))).map(([, ...cells]) => cells)
-    await expect.poll(shown).toEqual(expected)
-    await page.reload()
-    await region.getByText('Customers who entered and who reached each step, by the week').waitFor()
-  })
-
-  it.each([
-    ['Etc/Unknown', 'because your browser does not know your time zone.', []],
-    [
-      'Europe/Atlantis',
-      'because this server does not know your time zone, Europe/Atlantis.',
-      ['409 GET /v1/journeys/{id}/trend'],
-    ],
-  ])(
-    'of the trend starts days in UTC and says so if the time zone is %s',
-    async (timeZone, why, refusals) => {
-      const path = screenPath(workspace, 'overview')
-      const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
-      // What Chromium reports if TZ is UTC+3; it then shows all times in UTC.
-      await page.addInitScript((timeZone) => {
-        const { resolvedOptions } = Intl.DateTimeFormat.prototype
-        Intl.DateTimeFormat.prototype.resolvedOptions = function () {
-          return { ...resolvedOptions.call(this), timeZone }
-        }
-      }, timeZone)
-      await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
-      const region = page.getByRole('region', { name: 'Conversion over time' })
-      await region.getByText(`Days are in UTC, ${why}`).waitFor()
-      await region.getByText('Days', { exact: true }).click()
-      await region.getByRole('button', { name: 'Show as table' }).click()
-      const { client, journey_id } = workspace
-      const { data } = await client.getJourneyTrend({ path: { journey_id }, query: { time_zone: 'UTC' } })
-      const last = new Date(data?.cohorts.at(-1)?.starts_at ?? '')
-      const day = last.toLocaleDateString('en-GB', {
-        day: 'numeric',
-        month: 'short',
-        year: 'numeric',
-        timeZone: 'UTC',
-      })
-      await expect.poll(async () => (await cellsOf(region.getByRole('table')))[0]?.[0]).toBe(day)
-      await page.getByRole('search').getByText('Custom', { exact: true }).click()
-      const known = timeZone === 'Etc/Unknown' ? 'Times are in UTC' : 'Times are in your time zone'
-      await page.getByText(known).first().waitFor()
-    },
-  )
-
-  it('of the trend marks the last cohort that can be compared, and each share with its base', async () => {
-    const own = await cairn.workspace()
-    const hers = await signUp(cairn, own, 'owner')
-    const { client, journey_id } = own
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
-    const ways = [[20, 18, 15], [20, 18], [20], [1.5]]
-    for (const [place, way] of ways.entries()) {
-      const customer_id = await enrol(own, `Customer ${place}`)
-      for (const [index, ago] of way.entries()) {
-        const event_id = steps[index]?.event_id ?? ''
-        const occurred_at = new Date(now - ago * day).toISOString()
-        await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
-      }
-    }
-    const page = await open(`journeys/${journey_id}?measure=of_previous&by=day`, own, hers.headers)
-    const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText(/“Paid”: 1 \(50%\) of 2 on .*, the most recent comparable cohort/).waitFor()
-    await region.getByText(/90% of those who reach “Paid” take up to 5d, so the last \d days may/).waitFor()
-    await region.getByText('Hollow points are too recent').waitFor()
-    const hollow = region.locator('circle[fill="var(--mantine-color-body)"][r="3"]')
-    await expect.poll(countDrawn(region, hollow)).toBeGreaterThan(0)
-    await inspectState(page, 'report-trend')
-    await region.getByRole('button', { name: 'Show as table' }).click()
-    const rows = await cellsOf(region.getByRole('table'))
-    expect(rows.at(-1)?.slice(1, 3)).toEqual(['3', '3 (100%)'])
-    // Customers who entered since the day before yesterday have hardly had the time to pay.
-    expect(rows.slice(0, 3).map((cells) => cells.at(-1))).toEqual(['not yet', 'not yet', 'not yet'])
-  })
-
-  it('of the trend has a bar per step if everyone entered in one period', async () => {
-    // An instant: the cohorts are those of whole periods, and two days can lie in two weeks.
-    const entered_from = now - 20 * day
-    const span = { entered_from, entered_to: entered_from + 1 }
-    const search = Object.entries(span).map(([name, at_ms]) => [name, new Date(at_ms).toISOString()])
-    const page = await openReport(`?by=day&${new URLSearchParams(search)}`)
-    const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText(/All customers in this chart entered on /).waitFor()
-    await region.getByText('Whole days, even where the chosen time begins or ends within one.').waitFor()
-    await expect.poll(countDrawn(region, region.locator('.recharts-bar-rectangle'))).toBe(steps.length)
-    await region.getByText('Weeks', { exact: true }).click()
-    await region.getByText(/All customers in this chart entered in the week of /).waitFor()
-  })
-
-  it('of the trend says how far back it goes, and that nobody entered since then', async () => {
-    const own = await cairn.workspace()
-    const hers = await signUp(cairn, own, 'owner')
-    const { client, journey_id } = own
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
-    const customer_id = await enrol(own, 'Ada Lovelace')
-    const occurred_at = new Date(now - 60 * day).toISOString()
-    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', occurred_at } })
-    const page = await open(`journeys/${journey_id}`, own, hers.headers)
-    const region = page.getByRole('region', { name: 'Conversion over time' })
-    await region.getByText(/All customers in this chart entered in the week of /).waitFor()
-    await region.getByText('Whole weeks, the last 27 or fewer.').waitFor()
-    await region.getByText('Days', { exact: true }).click()
-    await region.getByText('Nobody entered in this time.').waitFor()
-    await region.getByText('Whole days, the last 31 or fewer.').waitFor()
-  })
-
-  it('of the times has the numbers of the API in its table', async () => {
-    const page = await openReport()
-    const { client, journey_id } = workspace
-    const region = page.getByRole('region', { name: 'Time between steps' })
-    await region.getByText(/^Time from “Signed up” to “Chose a plan” of 3 customers: median/).waitFor()
-    await region.getByRole('combobox', { name: 'Steps' }).selectOption('Chose a plan → Paid')
-    await region.getByText(/^Time from “Chose a plan” to “Paid” of 1 customer:/).waitFor()
-    await region.getByRole('button', { name: 'Show as table' }).click()
-    const { data } = await client.getJourneyStepTimes({ path: { journey_id }, query: { step: 3 } })
-    const shown = async () =>
-      (await cellsOf(region.getByRole('table'))).map(([from, , count]) => [from, count])
-    await expect
-      .poll(shown)
-      .toEqual(data?.classes.map(({ from_ms, count }) => [durationText(from_ms), String(count)]))
-    await inspectState(page, 'report-tables')
-  })
-
-  it('of the times shows no numbers of other steps while its own load', async () => {
-    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
-    const page = await openReport()
-    await page.route(/\/step-times\?.*step=3/, async (route) => {
-      await isAllowed
-      await route.continue()
-    })
-    const region = page.getByRole('region', { name: 'Time between steps' })
-    const first = region.getByText(/^Time from “Signed up” to “Chose a plan” of 3 customers: median/)
-    await first.waitFor()
-    const asked = page.waitForRequest(/\/step-times\?.*step=3/)
-    await region.getByRole('combobox', { name: 'Steps' }).selectOption('Chose a plan → Paid')
-    await asked
-    await first.waitFor({ state: 'detached' })
-    expect(await region.getByText(/^Time from /).count()).toBe(0)
-    allow()
-    await region.getByText(/^Time from “Chose a plan” to “Paid” of 1 customer:/).waitFor()
-  })
-})
-
 describe('What cannot be copied', () => {
   it('is reported', async () => {
     const page = await openReport()
@@ -841,58 +555,5 @@ describe('The editor of steps', () => {
     ])
     await options.click()
     expect(await field.inputValue()).toBe('page_viewed')
-  })
-})
-
-describe('Numbers and times', () => {
-  it('are written for people, and never rounded to nothing or to all', () => {
-    const shares = [null, 0, 0.0004, 0.004, 0.4583, 0.996, 0.9996, 1].map(shareText)
-    expect(shares).toEqual(['–', '0%', '<0.1%', '0.4%', '46%', '99.6%', '>99.9%', '100%'])
-    expect([changeText(108, 100), changeText(50, 100), changeText(5, 5), changeText(5, 0)]).toEqual([
-      '+8%',
-      '-50%',
-      'no change',
-      undefined,
-    ])
-    const times = [0, 840, 5200, 12_400, 59_600, 250_000, 2 * hour, 51 * hour + minute, 120 * day + 5 * hour]
-    expect(times.map(durationText)).toEqual([
-      '0ms',
-      '840ms',
-      '5.2s',
-      '12s',
-      '1m',
-      '4m 10s',
-      '2h',
-      '2d 3h',
-      '120d',
-    ])
-  })
-
-  it('are relative in whole days, hours or minutes', () => {
-    const wednesday = Date.parse('2026-11-25T10:00:00Z')
-    const texts = [
-      // The day after tomorrow, and the day before yesterday.
-      ['2026-11-27T09:00:00Z', 'in 1 day'],
-      ['2026-11-23T11:00:00Z', '1 day ago'],
-      ['2026-11-27T10:00:00Z', 'in 2 days'],
-      ['2026-11-26T09:59:00Z', 'in 23 hours'],
-      ['2026-11-25T10:00:59Z', 'now'],
-      ['2026-11-25T09:55:00Z', '5 minutes ago'],
-    ] as const
-    expect(texts.map(([at]) => relativeText(new Date(at), wednesday))).toEqual(texts.map(([, text]) => text))
-  })
-
-  it.each([
-    ['36 h', 'PT36H'],
-    ['2d 12h', 'P2DT12H'],
-    ['2d 12h 30m', 'P2DT12H30M'],
-    ['2 weeks', 'P14D'],
-    ['90 min', 'PT90M'],
-    ['P2W', 'P2W'],
-    ['a while', undefined],
-    ['0 h', undefined],
-  ])('are parsed as people type them: %s', (text, duration) => {
-    expect(durationOf(text)).toBe(duration)
-    if (duration) expect(lengthOf(duration)).toBeGreaterThan(0)
   })
 })

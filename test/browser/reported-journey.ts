@@ -1,0 +1,77 @@
+import type { Locator, Page } from 'playwright-core'
+import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { sharedCairn } from '../fixtures/shared-cairn.ts'
+
+const minute = 60_000
+export const hour = 60 * minute
+export const day = 24 * hour
+export const now = Date.now()
+
+export const steps = [
+  { event_id: 'signed_up', name: 'Signed up' },
+  { event_id: 'plan_chosen', name: 'Chose a plan' },
+  { event_id: 'paid', name: 'Paid' },
+]
+
+/** What each customer did, and how long ago. */
+export const done: Record<string, [event_id: string, ago: number][]> = {
+  'Ada Lovelace': [
+    ['signed_up', 20 * day],
+    ['page_viewed', 19 * day],
+    ['plan_chosen', 19 * day - 3 * hour],
+    ['paid', 12 * day],
+  ],
+  'Grace Hopper': [
+    ['signed_up', 15 * day],
+    ['plan_chosen', 14 * day],
+  ],
+  'Edsger Dijkstra': [['signed_up', 40 * day]],
+  'Barbara Liskov': [['signed_up', 2 * hour]],
+  'Donald Knuth': [['paid', 3 * day]],
+  'Example GmbH': [
+    ['signed_up', 6 * day],
+    ['plan_chosen', 6 * day - 90 * minute],
+  ],
+  'Nobody & Sons GmbH': [],
+}
+
+/** A workspace with its owner, where each customer has done so. */
+export async function reportedJourney(): Promise<{ cairn: Cairn; workspace: Workspace; owner: SignedUp }> {
+  const cairn = await sharedCairn()
+  const workspace = await cairn.workspace()
+  const owner = await signUp(cairn, workspace, 'owner')
+  const { client, journey_id } = workspace
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  for (const [customer_name, events] of Object.entries(done)) {
+    const customer_id = await enrol(workspace, customer_name)
+    for (const [event_id, ago] of events) {
+      const occurred_at = new Date(now - ago).toISOString()
+      await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
+    }
+  }
+  return { cairn, workspace, owner }
+}
+
+export async function enrol({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
+  const customer_type = customer_name.endsWith('GmbH') ? 'account' : 'contact'
+  const body = { journey_id, customer_name, customer_type, client_customer_id: customer_name } as const
+  const { data, error } = await client.initializeCustomer({ body })
+  if (error) throw new Error(error.detail)
+  return data.customer_id
+}
+
+export function stepTable(page: Page): Locator {
+  return page.getByRole('table', { name: 'Steps' })
+}
+
+/** The visible cells of a table, row by row, as a person reads them. */
+export function cellsOf(table: Locator): Promise<string[][]> {
+  return table.locator('tbody tr').evaluateAll((rows) =>
+    rows.map((row) =>
+      Array.from(row.querySelectorAll<HTMLElement>('th, td'))
+        .filter((cell) => cell.checkVisibility())
+        .map((cell) => cell.innerText.replaceAll(/\s+/g, ' ').trim()),
+    ),
+  )
+}
