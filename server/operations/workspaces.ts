@@ -1,4 +1,3 @@
-import type { components } from '../../generated/contract.ts'
 import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
@@ -9,12 +8,10 @@ import {
   countRows,
   countWorkspacesBy,
   findWorkspace,
-  viewLinks,
+  settingsOf,
   workspaceStatus,
 } from '../storage/tables/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
-
-type UnknownEvents = components['schemas']['UnknownEvents']
 
 /** Maximum workspaces that a person may create: each has its own share of the server. */
 const WORKSPACES = 20
@@ -42,20 +39,15 @@ export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, {
 }
 
 export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceId, body }, context) => {
-  const { name, retention_days, protect_customers, unknown_events, view_links } = body
+  const { name, ...settings } = body
   const workspace = await context.change(async (db, caller) => {
     const author = authorOf(context)
     const isFree = name === undefined || (await audited.renameWorkspace(db, workspaceId, name, author))
     if (!isFree) throw new Problem('workspace_exists')
-    if (retention_days !== undefined) await audited.changeRetention(db, workspaceId, retention_days, author)
-    if (protect_customers !== undefined)
-      await audited.changeProtection(db, workspaceId, protect_customers, author)
-    if (unknown_events !== undefined)
-      await audited.changeUnknownEvents(db, workspaceId, unknown_events, author)
-    if (view_links !== undefined) await audited.changeViewLinks(db, workspaceId, view_links, author)
+    await audited.changeSettings(db, workspaceId, settings, author)
     return await workspaceOf(db, workspaceId, caller)
   })
-  if (retention_days !== undefined) context.storage.removals.begin()
+  if (settings.retention_days !== undefined) context.storage.removals.begin()
   return { status: 200, body: workspace }
 }
 
@@ -103,15 +95,13 @@ async function changeArchived(workspaceId: string, isArchived: boolean, context:
 
 async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: string, caller: Caller) {
   const found = await findWorkspace(db, workspaceId)
-  const { archived_ms, events_since_ms, protect_customers, unknown_events, has_view_links, ...workspace } =
-    found
+  const { workspace_id, name, archived_ms, events_since_ms } = found
   return {
-    ...workspace,
+    workspace_id,
+    name,
     status: workspaceStatus(archived_ms),
     events_since: events_since_ms === null ? null : instantText(events_since_ms),
-    protect_customers: protect_customers === 1,
-    unknown_events: unknown_events as UnknownEvents,
-    view_links: viewLinks(has_view_links),
+    ...settingsOf(found),
     role: ownRole(caller),
   }
 }

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { PERIOD_MS } from '../../server/storage/activity/activity.ts'
-import { updateProtection } from '../../server/storage/tables/workspaces.ts'
+import { updateSettings } from '../../server/storage/tables/workspaces.ts'
 import { engine, isDistributed } from '../fixtures/engine.ts'
 import { type Sample, scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -141,7 +141,9 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
     const breakNextWrite = await breaker(store)
     // With customer protection a publishable key would get the same answer for every customer, and responses would say
     // less than the counts.
-    await store.db.transaction().execute((db) => updateProtection(db, workspace.workspace_id, false))
+    await store.db
+      .transaction()
+      .execute((db) => updateSettings(db, workspace.workspace_id, { protect_customers: false }))
     const keys = {
       secret: workspace.secret_key,
       publishable: workspace.publishable_key,

@@ -16,7 +16,7 @@ import {
 } from '../../server/storage/tables/event-definitions.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/tables/service-keys.ts'
-import { updateProtection, updateUnknownEvents } from '../../server/storage/tables/workspaces.ts'
+import { updateSettings } from '../../server/storage/tables/workspaces.ts'
 import type { Cairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
@@ -124,7 +124,7 @@ describe('what another program has changed', () => {
     }
     expect(await asked()).toBe(false)
     for (const isProtected of [false, true]) {
-      await outside(cairn, (db) => updateProtection(db, workspace_id, isProtected))
+      await outside(cairn, (db) => updateSettings(db, workspace_id, { protect_customers: isProtected }))
       await within(1, async () => expect(await asked()).toBe(!isProtected))
     }
   })
@@ -150,7 +150,7 @@ describe('what another program has changed', () => {
     await outside(cairn, (db) => updateDefinition(db, workspace_id, definition, after))
     await within(1, async () => expect(await code()).toBeUndefined())
     await outside(cairn, (db) => deleteDefinition(db, workspace_id, definition.definition_id))
-    await outside(cairn, (db) => updateUnknownEvents(db, workspace_id, 'reject'))
+    await outside(cairn, (db) => updateSettings(db, workspace_id, { unknown_events: 'reject' }))
     await within(1, async () => expect(await code()).toBe('unknown_event'))
   })
 

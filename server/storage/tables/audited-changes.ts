@@ -13,13 +13,11 @@ import { deleteSessionsOf } from './sessions.ts'
 import {
   findWorkspace,
   insertWorkspace,
+  settingsOf,
   updateArchived,
-  updateProtection,
-  updateRetention,
-  updateUnknownEvents,
-  updateViewLinks,
+  updateSettings,
   updateWorkspaceName,
-  viewLinks,
+  type WorkspaceSettings,
   workspaceName,
 } from './workspaces.ts'
 
@@ -56,83 +54,32 @@ export async function renameWorkspace(
   return true
 }
 
-/** Sets how long a workspace keeps events; does nothing if it is unchanged. */
-export async function changeRetention(
-  db: Transaction<DB>,
-  workspaceId: string,
-  retention_days: number | null,
-  author: Authorship,
-): Promise<void> {
-  const { name, ...before } = await findWorkspace(db, workspaceId)
-  const changes = changedFields({ retention_days: before.retention_days }, { retention_days })
-  if (!changes) return
-  await updateRetention(db, workspaceId, retention_days)
-  const subject = { kind: 'workspace', id: workspaceId, name } as const
-  await insertAuditEntry(db, workspaceId, author, {
-    action: 'workspace_retention_changed',
-    subject,
-    ...changes,
-  })
-}
+/** The action of a change of each setting, in the order of their entries. */
+const SETTING_ACTIONS = {
+  retention_days: 'workspace_retention_changed',
+  protect_customers: 'workspace_protection_changed',
+  unknown_events: 'workspace_unknown_events_changed',
+  view_links: 'workspace_view_links_changed',
+} as const satisfies Record<keyof WorkspaceSettings, AuditedChange['action']>
 
-/**
- * Sets customer protection: publishable keys can neither rename customers nor learn who is one. Does nothing if
- * unchanged.
- */
-export async function changeProtection(
+/** Changes settings of a workspace, with an entry for each; does nothing about those that are unchanged. */
+export async function changeSettings(
   db: Transaction<DB>,
   workspaceId: string,
-  protect_customers: boolean,
+  settings: Partial<WorkspaceSettings>,
   author: Authorship,
 ): Promise<void> {
-  const { name, ...before } = await findWorkspace(db, workspaceId)
-  const changes = changedFields({ protect_customers: before.protect_customers === 1 }, { protect_customers })
-  if (!changes) return
-  await updateProtection(db, workspaceId, protect_customers)
-  const subject = { kind: 'workspace', id: workspaceId, name } as const
-  await insertAuditEntry(db, workspaceId, author, {
-    action: 'workspace_protection_changed',
-    subject,
-    ...changes,
-  })
-}
-
-/** Sets what happens to events without a definition. Does nothing if unchanged. */
-export async function changeUnknownEvents(
-  db: Transaction<DB>,
-  workspaceId: string,
-  unknown_events: components['schemas']['UnknownEvents'],
-  author: Authorship,
-): Promise<void> {
-  const { name, ...before } = await findWorkspace(db, workspaceId)
-  const changes = changedFields(
-    { unknown_events: before.unknown_events as typeof unknown_events },
-    { unknown_events },
-  )
-  if (!changes) return
-  await updateUnknownEvents(db, workspaceId, unknown_events)
-  const subject = { kind: 'workspace', id: workspaceId, name } as const
-  const entry = { action: 'workspace_unknown_events_changed', subject, ...changes } as const
-  await insertAuditEntry(db, workspaceId, author, entry)
-}
-
-/** Sets whether links to views work. Does nothing if unchanged. */
-export async function changeViewLinks(
-  db: Transaction<DB>,
-  workspaceId: string,
-  view_links: components['schemas']['ViewLinks'],
-  author: Authorship,
-): Promise<void> {
-  const { name, has_view_links } = await findWorkspace(db, workspaceId)
-  const changes = changedFields({ view_links: viewLinks(has_view_links) }, { view_links })
-  if (!changes) return
-  await updateViewLinks(db, workspaceId, view_links === 'on')
-  const subject = { kind: 'workspace', id: workspaceId, name } as const
-  await insertAuditEntry(db, workspaceId, author, {
-    action: 'workspace_view_links_changed',
-    subject,
-    ...changes,
-  })
+  const found = await findWorkspace(db, workspaceId)
+  const subject = { kind: 'workspace', id: workspaceId, name: found.name } as const
+  const changed = changedFields<Partial<WorkspaceSettings>>(settingsOf(found), settings)
+  if (!changed) return
+  await updateSettings(db, workspaceId, changed.after)
+  for (const setting of Object.keys(SETTING_ACTIONS) as (keyof WorkspaceSettings)[]) {
+    if (changed.after[setting] === undefined) continue
+    const [before, after] = [{ [setting]: changed.before[setting] }, { [setting]: changed.after[setting] }]
+    const entry = { action: SETTING_ACTIONS[setting], subject, before, after }
+    await insertAuditEntry(db, workspaceId, author, entry)
+  }
 }
 
 /** Archives a workspace, or restores it; does nothing if it is already in that state. */

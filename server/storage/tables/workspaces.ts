@@ -4,7 +4,11 @@ import type { DB } from '../../../generated/tables.ts'
 import { newErasureSecret } from '../../domain/own-digest.ts'
 import type { ReadingDatabase } from '../database.ts'
 
-type UnknownEvents = components['schemas']['UnknownEvents']
+/** What can be set of a workspace besides its name. */
+export type WorkspaceSettings = Pick<
+  components['schemas']['Workspace'],
+  'retention_days' | 'protect_customers' | 'unknown_events' | 'view_links'
+>
 
 /** Creates a workspace; false if one with that name exists. */
 export async function insertWorkspace(
@@ -41,14 +45,37 @@ export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
     .executeTakeFirstOrThrow()
 }
 
-/** Sets what happens to events without a definition. */
-export async function updateUnknownEvents(
+/** The settings in a workspace's row. */
+export function settingsOf({
+  retention_days,
+  protect_customers,
+  unknown_events,
+  has_view_links,
+}: Awaited<ReturnType<typeof findWorkspace>>): WorkspaceSettings {
+  return {
+    retention_days,
+    protect_customers: protect_customers === 1,
+    unknown_events: unknown_events as WorkspaceSettings['unknown_events'],
+    view_links: has_view_links === 1 ? 'on' : 'off',
+  }
+}
+
+/** Sets what is given. */
+export async function updateSettings(
   db: Transaction<DB>,
   workspaceId: string,
-  unknown_events: UnknownEvents,
+  { protect_customers, view_links, ...settings }: Partial<WorkspaceSettings>,
 ): Promise<void> {
-  await db.updateTable('workspaces').set({ unknown_events }).where('workspace_id', '=', workspaceId).execute()
-  await noteDefinitionChange(db, workspaceId)
+  await db
+    .updateTable('workspaces')
+    .set({
+      ...settings,
+      ...(protect_customers !== undefined && { protect_customers: protect_customers ? 1 : 0 }),
+      ...(view_links !== undefined && { has_view_links: view_links === 'on' ? 1 : 0 }),
+    })
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  if (settings.unknown_events !== undefined) await noteDefinitionChange(db, workspaceId)
 }
 
 /**
@@ -71,45 +98,6 @@ export async function definitionChanges(db: Kysely<DB>, workspaceId: string): Pr
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirst()
   return row?.definition_changes
-}
-
-/** Sets customer protection: publishable keys can neither rename customers nor learn who is one. */
-export async function updateProtection(
-  db: Transaction<DB>,
-  workspaceId: string,
-  isProtected: boolean,
-): Promise<void> {
-  await db
-    .updateTable('workspaces')
-    .set({ protect_customers: isProtected ? 1 : 0 })
-    .where('workspace_id', '=', workspaceId)
-    .execute()
-}
-
-/** Sets whether links to views work. */
-export async function updateViewLinks(
-  db: Transaction<DB>,
-  workspaceId: string,
-  isOn: boolean,
-): Promise<void> {
-  await db
-    .updateTable('workspaces')
-    .set({ has_view_links: isOn ? 1 : 0 })
-    .where('workspace_id', '=', workspaceId)
-    .execute()
-}
-
-/** Sets how long a workspace keeps events. @param retention_days null: forever */
-export async function updateRetention(
-  db: Transaction<DB>,
-  workspaceId: string,
-  retention_days: number | null,
-): Promise<void> {
-  await db.updateTable('workspaces').set({ retention_days }).where('workspace_id', '=', workspaceId).execute()
-}
-
-export function viewLinks(has_view_links: number): components['schemas']['ViewLinks'] {
-  return has_view_links === 1 ? 'on' : 'off'
 }
 
 export function workspaceStatus(archived_ms: number | null): components['schemas']['WorkspaceStatus'] {

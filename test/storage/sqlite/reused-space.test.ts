@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import type { Page } from '../../../server/domain/paging.ts'
 import { removals } from '../../../server/storage/removals/removals.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
-import { updateRetention } from '../../../server/storage/tables/workspaces.ts'
+import { updateSettings } from '../../../server/storage/tables/workspaces.ts'
 import { openStoreForTest } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
 import {
@@ -33,7 +33,7 @@ it('reuses the space of events removed by age, and of their indexes', async () =
   const store = await openStoreForTest({ now: () => now_ms })
   const subject = await newSubject(store)
   const { workspace_id } = subject
-  await store.db.transaction().execute((db) => updateRetention(db, workspace_id, 1))
+  await store.db.transaction().execute((db) => updateSettings(db, workspace_id, { retention_days: 1 }))
   const file = await connectTo(store.databaseUrl)
   const count = async (table: string) => Number((await file.run(`SELECT count(*) AS n FROM ${table}`))[0]?.n)
   const custom_variables = JSON.stringify({ text: 'x'.repeat(200) })
