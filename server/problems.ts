@@ -503,7 +503,11 @@ export class Problem extends Error {
     code: ProblemCode,
     { detail, faults = [], headers = {}, cause, keptAs = code }: ProblemOptions = {},
   ) {
+    // Its stack says nothing that the code does not, and capturing it takes 4 µs, an eighth of a rejection's time.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(code, { cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'Problem'
     this.code = code
     this.status = problems[code].status
