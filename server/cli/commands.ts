@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { type Config, readConfig, settings } from '../config.ts'
 import { InUse } from '../in-use.ts'
-import { errorText } from '../storage/private-file.ts'
+import { errorText } from '../storage/file-errors.ts'
 import { version } from '../version.ts'
 import { type CommandIo, widthOf } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'

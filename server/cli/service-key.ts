@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { errorText } from '../storage/private-file.ts'
+import { errorText } from '../storage/file-errors.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertReadable } from './named-files.ts'

@@ -14,13 +14,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import {
-  createPrivateFile,
-  errorText,
-  openPrivateFile,
-  syncFile,
-  writePrivateFile,
-} from '../../storage/private-file.ts'
+import { errorText } from '../../storage/file-errors.ts'
+import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { readLines } from '../import/lines.ts'
 import { assertReadable } from '../named-files.ts'

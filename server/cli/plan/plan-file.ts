@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
-import { errorText } from '../../storage/private-file.ts'
+import { errorText } from '../../storage/file-errors.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { assertReadable } from '../named-files.ts'
 

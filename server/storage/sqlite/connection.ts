@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { errorText, makePrivate } from '../private-file.ts'
+import { errorText } from '../file-errors.ts'
+import { makePrivate } from '../private-file.ts'
 import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
