@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { type Config, readConfig, settings } from '../config.ts'
 import { InUse } from '../in-use.ts'
-import { errorText } from '../storage/file-errors.ts'
 import { version } from '../version.ts'
 import { type CommandIo, widthOf } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -92,6 +91,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
+    const { errorText } = await import('../storage/file-errors.ts')
     io.stderr.write(`cairn: ${errorText(error)}\n`)
     if (error instanceof InUse) return ExitCode.conflict
     return error instanceof CommandFailure ? error.exitCode : ExitCode.failed
