@@ -8,13 +8,15 @@ import manifest from '../package.json' with { type: 'json' }
 
 const styles = `${import.meta.dirname}/../node_modules/@mantine/core/styles`
 
-/** Fails the build if it contains a Mantine component whose styles mantine-styles.ts does not import. */
+/** Fails the build if it contains a Mantine component whose class names mantine-styles.ts imports no styles for. */
 const mantineStyles: Plugin = {
   name: 'mantine-styles',
   apply: 'build',
   generateBundle(_, bundle) {
     const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-    const components = modules.map((id) => id.match(/@mantine\/core\/esm\/components\/(\w+)\//)?.[1])
+    const components = modules.map(
+      (id) => id.match(/@mantine\/core\/esm\/components\/(\w+)\/.*\.module\.mjs$/)?.[1],
+    )
     const imported = [...this.getModuleIds()].map((id) => id.match(/@mantine\/core\/styles\/(\w+)\.css/)?.[1])
     for (const component of components) {
       if (!imported.includes(component) && existsSync(`${styles}/${component}.css`)) {
