@@ -1,3 +1,5 @@
+import { DAY_MS } from './durations.ts'
+
 /** The secrets of a webhook, encrypted. */
 type Secrets = {
   secret: string
@@ -7,7 +9,7 @@ type Secrets = {
 }
 
 /** How long replaced secrets sign beside the current one. */
-const ROTATION_MS = 24 * 60 * 60_000
+const ROTATION_MS = DAY_MS
 /** Most replaced secrets that sign: every message has a signature by each. */
 const MAX_REPLACED = 3
 

@@ -1,10 +1,11 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { readViolations } from '../storage/tables/definition-violations.ts'
 import { findDefinition } from '../storage/tables/event-definitions.ts'
-import { DAY_MS, firstDay } from './violation-tally.ts'
+import { firstDay } from './violation-tally.ts'
 
 type Kind = components['schemas']['DefinitionViolationKind']
 

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { instantText } from '../domain/instants.ts'
 import { newToken } from '../domain/tokens.ts'
 import { Problem } from '../problems.ts'
@@ -12,8 +13,6 @@ import { authorOf, sessionOf } from './author.ts'
 
 /** Maximum links to a view (contract: `view_link_limit`). */
 const LINKS = 20
-
-const DAY_MS = 86_400_000
 
 export const listViewLinks: Operation<'listViewLinks'> = async ({ workspaceId, path }, context) => {
   const { storage, reading, caller, now } = context

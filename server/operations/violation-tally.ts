@@ -1,3 +1,4 @@
+import { DAY_MS } from '../domain/durations.ts'
 import { countedPlace } from '../domain/violation-places.ts'
 import type { Database } from '../storage/database.ts'
 import {
@@ -10,8 +11,6 @@ import {
 } from '../storage/tables/definition-violations.ts'
 import { WriteBehind } from '../storage/write-behind.ts'
 import type { CheckedEvent } from './event-checks.ts'
-
-export const DAY_MS = 86_400_000
 
 /** For how many days counts are kept, with the current one (contract: "Violations over time"). */
 const KEPT_DAYS = 90

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { replacedSecrets } from '../domain/webhook-rotation.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
 import type { ServedStorage } from '../storage/storage.ts'
@@ -50,7 +51,7 @@ const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 30 * 60_000
 
 /** After so long without a success a webhook is disabled. */
-const FAILING_MS = 5 * 24 * 60 * 60_000
+const FAILING_MS = 5 * DAY_MS
 
 /** The progress that attempts change. */
 type Health = Pick<WebhookProgress, 'failures' | 'failing_since_ms' | 'success_ms' | 'retry_ms'> &

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS } from '../domain/durations.ts'
 import { FairQueue, type Owner } from '../domain/fair-queue.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
 import { deleteDeliveries, isFull } from '../storage/tables/webhook-deliveries.ts'
@@ -63,7 +64,6 @@ const RISING_MS = 60_000
 
 /** How long deliveries are kept, unless events are kept for less, and how often older ones are removed. */
 const KEPT_DAYS = 30
-const DAY_MS = 24 * 60 * 60_000
 const SWEEP_MS = 60 * 60_000
 
 /** Tells webhooks what happens, and sends it. All its state is in the store, so that any server goes on with it. */

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
+import { DAY_MS } from '../../domain/durations.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
 
 /** Limits on what is kept per workspace; if any of them is 0, nothing is. */
 export type RefusalLimits = { days: number; bytes: number; rows: number }
 
 export const DEFAULT_LIMITS: RefusalLimits = { days: 7, bytes: 50_000_000, rows: 100_000 }
-
-const DAY_MS = 86_400_000
 
 export function keepsNone({ days, bytes, rows }: RefusalLimits): boolean {
   return days === 0 || bytes === 0 || rows === 0

@@ -1,8 +1,7 @@
+import { DAY_MS } from '../../domain/durations.ts'
 import type { Database, ReadingDatabase, Transaction } from '../database.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { eachByItself, insertRemoval } from './removals.ts'
-
-const DAY_MS = 86_400_000
 
 /** Minimum time span of expired events before they are removed: a scan for fewer is not worth it. */
 const STEP_MS = 3_600_000

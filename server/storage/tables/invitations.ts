@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB, Invitations } from '../../../generated/tables.ts'
+import { DAY_MS } from '../../domain/durations.ts'
 import { emailKey } from '../../domain/emails.ts'
 import { instantText } from '../../domain/instants.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
@@ -12,7 +13,7 @@ type Invitation = components['schemas']['Invitation']
 type Role = components['schemas']['Role']
 
 /** How long an invitation can be accepted. */
-export const VALID_MS = 7 * 86_400_000
+export const VALID_MS = 7 * DAY_MS
 
 /** Who is invited, and with which role. */
 export type InvitedAs = Pick<Invitation, 'invitation_id' | 'email' | 'role'>
