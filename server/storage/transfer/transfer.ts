@@ -97,7 +97,7 @@ async function begun(source: TransferableStore, target: TransferableStore): Prom
     )
   }
   for (const [table, rows] of Object.entries(await counted(target))) {
-    if (rows > 0) throw new TargetNotEmpty(`it contains ${rows} rows in ${table}`)
+    if (rows > 0) throw new TargetNotEmpty(`its table ${table} is not empty (rows: ${rows})`)
   }
   return { source: identity, table: TABLES[0], place: undefined, digests: {} }
 }
