@@ -18,9 +18,11 @@ beforeEach(async () => {
   cairn = await startCairnForTest({ now: () => now })
 })
 
-/** Records every write of a key's use, from now on. */
+/** Records every write of a key's use, from now on, when the use before has been written. */
 async function recordUses() {
   const connection = await connectTo(cairn.databaseUrl)
+  const noted = 'SELECT count(last_used_ms) AS keys FROM service_keys'
+  await expect.poll(async () => await connection.run(noted), withPatience).toEqual([{ keys: 1 }])
   const insert = 'INSERT INTO uses VALUES (NEW.key_id, NEW.last_used_ms)'
   const trigger = 'CREATE TRIGGER record AFTER UPDATE OF last_used_ms ON service_keys'
   await connection.run(
