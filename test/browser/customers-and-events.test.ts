@@ -334,6 +334,8 @@ describe('A customer', () => {
     const refusals = ['', '/events', '/journeys'].map((of) => `404 GET /v1/customers/{id}${of}`)
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
     await heading(page, 'Customer not found').waitFor()
+    // Leaving the page would cancel the requests that are not refused yet.
+    await page.waitForLoadState('networkidle')
     await page.getByRole('link', { name: 'Search all customers' }).click()
     await heading(page, 'Customers').waitFor()
   })
