@@ -947,8 +947,9 @@ export interface paths {
         /**
          * Tell a webhook again what happened since an instant
          * @description Sends every event received, and every customer created, since the instant again, with the same `webhook-id` as the
-         *     first time, so that receivers recognize what they have. Messages about journeys, rejections and erasures are not made
-         *     again: resend those by `resendWebhookDelivery`.
+         *     first time, so that receivers recognize what they have. What the webhook has not been told yet is sent too, and
+         *     everything since then. Messages about journeys, rejections and erasures are not made again: resend those by
+         *     `resendWebhookDelivery`.
          */
         post: operations["replayWebhook"];
         delete?: never;

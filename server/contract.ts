@@ -60,7 +60,10 @@ export type Context = {
   /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   sharedViews: Pick<SharedViews, 'isKnown' | 'note' | 'recent' | 'keep'>
-  webhooks: Pick<Webhooks, 'newSecret' | 'eventMessage' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'>
+  webhooks: Pick<
+    Webhooks,
+    'newSecret' | 'eventMessage' | 'untoldSince' | 'assertAllowed' | 'test' | 'isLagging' | 'begin'
+  >
   /** Returns the tally of a key. The code that stores what the key has sent counts it here. */
   tallyOf(key_id: string): Tally
   /**

@@ -129,10 +129,13 @@ export const testWebhook: Operation<'testWebhook'> = async ({ workspaceId, path 
 }
 
 export const replayWebhook: Operation<'replayWebhook'> = async ({ workspaceId, path, body }, context) => {
-  const ms = Math.min(instant_ms(body.from), context.now())
+  const from_ms = Math.min(instant_ms(body.from), context.now())
+  const known = await context.change((db) => lockedWebhook(db, workspaceId, path.webhook_id))
+  // What it has not been told yet must not be left out, whenever it happened.
+  const ms = Math.min(from_ms, await context.webhooks.untoldSince(known, context.reading))
   const webhook = await context.change(async (db) => {
     const before = await lockedWebhook(db, workspaceId, path.webhook_id)
-    await audited.replayWebhook(db, before, { ms, text: instantText(ms) }, authorOf(context))
+    await audited.replayWebhook(db, before, { ms, text: instantText(from_ms) }, authorOf(context))
     return await webhookBody(db, await existing(db, workspaceId, path.webhook_id), context)
   })
   context.webhooks.begin()

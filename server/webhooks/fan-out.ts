@@ -27,6 +27,8 @@ export type FanOutOptions = {
 /** Events or customers read at a time: with their messages they are written in some milliseconds. */
 const READ_AT_ONCE = 500
 
+type Reader = Pick<FanOutOptions, 'storage' | 'reading'>
+
 /** How long the first event is looked for at a time. */
 const WALK_MS = 1_000
 
@@ -105,7 +107,7 @@ type ReadEvents = {
 export async function nextEvents(
   { workspace_id, from_ms }: StoredWebhook,
   cursor: string | null,
-  { storage, reading }: FanOutOptions,
+  { storage, reading }: Reader,
 ): Promise<ReadEvents> {
   const began_ms = performance.now()
   for (let after = cursor; ; ) {
@@ -129,17 +131,12 @@ function isWanted({ journey_ids, event_ids }: StoredWebhook, event: Event): bool
 /** The same for the customers that were created. */
 export async function tellCustomers(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
   if (!webhook.types.includes('customer.created')) return false
-  const { storage, now, reading } = options
-  const { workspace_id, webhook_id, customer_cursor, from_ms } = webhook
-  const after = customer_cursor === null ? {} : { after: cursorPosition(customer_cursor, 'cus') }
-  const page = { limit: READ_AT_ONCE, ...after }
-  const arrived = await storage.arrivedCustomers(reading)
-  const found = await oldestCustomers(storage.lists(reading), workspace_id, {}, page, arrived)
-  const { rows, next, caughtUp_ms } = found
+  const { now } = options
+  const { webhook_id } = webhook
+  const { customers, cursor, caughtUp_ms, isEmpty } = await nextCustomers(webhook, options)
   // A page may also be cut by its size, or lose its rows meanwhile.
   const isMore = caughtUp_ms === null
-  if (rows.length === 0 && !isMore) return false
-  const wanted = rows.filter(({ created_at }) => instant_ms(created_at) >= from_ms)
+  if (isEmpty && !isMore) return false
   const deliveriesOf = (customers: Customer[]) => {
     return customers.map((customer) => {
       const { customer_id, created_at } = customer
@@ -147,10 +144,48 @@ export async function tellCustomers(webhook: StoredWebhook, options: FanOutOptio
       return deliveryOf(webhook_id, message, { subject: customer_id, customer_id, now_ms: now() })
     })
   }
-  const [again, first] = replayedFirst(webhook, wanted, ({ created_at }) => created_at)
+  const [again, first] = replayedFirst(webhook, customers, ({ created_at }) => created_at)
   const made = { deliveries: deliveriesOf(first), again: deliveriesOf(again) }
-  await write(webhook, { customer_cursor: cursorText(next) }, made, options)
+  await write(webhook, { customer_cursor: cursor }, made, options)
   return isMore
+}
+
+/** Returns the next customers to tell a webhook about, and the watermark of their page; `isEmpty` if it had no others either. */
+async function nextCustomers(
+  { workspace_id, customer_cursor, from_ms }: StoredWebhook,
+  { storage, reading }: Reader,
+) {
+  const after = customer_cursor === null ? {} : { after: cursorPosition(customer_cursor, 'cus') }
+  const page = { limit: READ_AT_ONCE, ...after }
+  const arrived = await storage.arrivedCustomers(reading)
+  const found = await oldestCustomers(storage.lists(reading), workspace_id, {}, page, arrived)
+  const { rows, next, caughtUp_ms } = found
+  return {
+    customers: rows.filter(({ created_at }) => instant_ms(created_at) >= from_ms),
+    cursor: cursorText(next),
+    caughtUp_ms,
+    isEmpty: rows.length === 0,
+  }
+}
+
+/**
+ * Returns since when a webhook has not been told everything: when the first event or customer that it has not been told was
+ * received or created, or until when everything has been read.
+ */
+export async function untoldSince(webhook: StoredWebhook, reader: Reader): Promise<number> {
+  const { types, from_ms, told_ms, event_cursor } = webhook
+  const since: number[] = []
+  if (types.includes('event.created')) {
+    const { events, isMore, read_ms } = await nextEvents(webhook, event_cursor, reader)
+    since.push(...events.map(({ received_at }) => instant_ms(received_at)))
+    if (events.length === 0) since.push(isMore ? told_ms : read_ms)
+  }
+  if (types.includes('customer.created')) {
+    const { customers, caughtUp_ms } = await nextCustomers(webhook, reader)
+    since.push(...customers.map(({ created_at }) => instant_ms(created_at)))
+    if (customers.length === 0) since.push(caughtUp_ms ?? from_ms)
+  }
+  return Math.min(...since)
 }
 
 /** What one step of reading leads to. */

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/contract.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
 import { parseJsonText } from '../domain/json-text.ts'
@@ -8,6 +9,7 @@ import type { Reading, ReadingDatabase, Transaction } from '../storage/database.
 import { agedBefore } from '../storage/removals/retention.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
+import { untoldSince } from './fan-out.ts'
 import type { RequestSender } from './safe-request.ts'
 import type { SecretBox } from './secret-box.ts'
 import { type Attempt, attempt, attemptOf } from './sending.ts'
@@ -23,8 +25,6 @@ export type WebhooksOptions = {
   /** Looks for something to do now. */
   begin: () => void
 }
-
-const DAY_MS = 24 * 60 * 60_000
 
 /** What the operations on webhooks need besides the store. */
 export class Webhooks {
@@ -50,6 +50,11 @@ export class Webhooks {
     const { bytes } = await events.newestEvents(workspaceId, { id }, { limit: 1 }, reading)
     const { data }: components['schemas']['EventPage'] = parseJsonText(new TextDecoder().decode(bytes))
     return data[0] && eventMessage(data[0])
+  }
+
+  /** Returns since when a webhook has not been told everything; Infinity if it is told neither events nor customers. */
+  async untoldSince(webhook: StoredWebhook, reading: Reading): Promise<number> {
+    return await untoldSince(webhook, { storage: this.#options.storage, reading })
   }
 
   /** @throws {Problem} `webhook_url_not_allowed` if messages to a URL would not be sent */

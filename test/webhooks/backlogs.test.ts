@@ -71,6 +71,22 @@ describe('what happened while a webhook was disabled', () => {
     await setEnabled(path, true)
     await expect.poll(() => customers().size).toBe(600)
   })
+
+  it.each(['event.created', 'customer.created'] as const)(
+    'is told by %s though a replay begins later',
+    async (type) => {
+      const path = await createWebhook([type])
+      await setEnabled(path, false)
+      const { client, journey_id } = workspace
+      const customer_id = await initialize(workspace, 'user-1')
+      await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+      passed_ms += 60_000
+      const from = new Date(Date.now() + passed_ms).toISOString()
+      expect((await client.replayWebhook({ path, body: { from } })).response.status).toBe(200)
+      await setEnabled(path, true)
+      await expect.poll(() => [...customers()]).toEqual([customer_id])
+    },
+  )
 })
 
 it('sends what is due even if it cannot read what has happened since', async () => {
