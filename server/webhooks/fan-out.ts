@@ -150,7 +150,7 @@ export async function tellCustomers(webhook: StoredWebhook, options: FanOutOptio
   return isMore
 }
 
-/** Returns the next customers to tell a webhook about, and the watermark of their page; `isEmpty` if it had no others either. */
+/** Returns the next customers to tell a webhook about, and the page's watermark; `isEmpty` if it had no others either. */
 async function nextCustomers(
   { workspace_id, customer_cursor, from_ms }: StoredWebhook,
   { storage, reading }: Reader,
