@@ -107,6 +107,7 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
                       style={motionStyle(item.draggableProps.style, snapshot, isMotionReduced)}
                       dragHandleProps={item.dragHandleProps}
                       isDragging={snapshot.isDragging}
+                      isDropping={snapshot.isDropAnimating}
                       form={form}
                       received={received}
                       suggestions={unusedNames(received, steps, index)}
@@ -150,6 +151,9 @@ type Form = Pick<
   'values' | 'getInputProps' | 'insertListItem' | 'removeListItem' | 'reorderListItem'
 >
 
+/** Longer than any transition of the library. */
+const DROP_MS = 600
+
 /** The focusable parts of a step. */
 type StepElement = 'event_id' | 'up' | 'down' | 'remove'
 
@@ -159,6 +163,8 @@ type StepItemProps = {
   style: CSSProperties | undefined
   dragHandleProps: DraggableProvidedDragHandleProps | null
   isDragging: boolean
+  /** Whether it moves to its place after it was dropped. */
+  isDropping: boolean
   form: Form
   received: ReceivedNames
   /** Suggested event names. */
@@ -173,8 +179,16 @@ type StepItemProps = {
 
 function StepItem(props: StepItemProps) {
   const { ref, draggableProps, dragHandleProps, form, received, index, count, name, elementId } = props
-  const { onMove, onRemove } = props
+  const { onMove, onRemove, isDropping } = props
   const number = index + 1
+  const removeId = elementId('remove')
+  // The library waits for a transition to end, but a browser may cancel it, and then it would wait forever.
+  useEffect(() => {
+    if (!isDropping) return
+    const end = new TransitionEvent('transitionend', { propertyName: 'transform', bubbles: true })
+    const timer = setTimeout(() => document.getElementById(removeId)?.dispatchEvent(end), DROP_MS)
+    return () => clearTimeout(timer)
+  }, [isDropping, removeId])
   return (
     <li ref={ref} {...draggableProps} style={props.style}>
       <Paper withBorder p="sm" mb="sm" shadow={props.isDragging ? 'md' : ''}>

@@ -362,6 +362,21 @@ describe('a journey', () => {
     await page.getByRole('status').getByText('Saved.').waitFor()
   })
 
+  it('returns a step to its place also if its transition never ends', async () => {
+    const { page } = await openJourney()
+    // As if it was canceled, which a browser does under load.
+    await page.evaluate(() =>
+      addEventListener('transitionend', (event) => event.isTrusted && event.stopImmediatePropagation(), true),
+    )
+    await page.getByRole('button', { name: 'Drag Signed up' }).focus()
+    await page.keyboard.press('Space')
+    await page.getByText('Grabbed Signed up, step 1 of 3.').waitFor({ state: 'attached' })
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('Moved to step 2 of 3.').waitFor({ state: 'attached' })
+    await page.keyboard.press('Escape')
+    await page.getByText('Canceled. Signed up is still step 1.').waitFor({ state: 'attached' })
+  })
+
   it('moves a step by its buttons, which keep the focus', async () => {
     const { page } = await openJourney()
     await page.getByRole('button', { name: 'Move Paid up' }).focus()
