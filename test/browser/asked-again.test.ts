@@ -1,25 +1,11 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import type { Workspace } from '../fixtures/cairn.ts'
-import type { SignedUp } from '../fixtures/people.ts'
+import { type Change, choose, webhookScreen } from './changes.ts'
 import { it } from './it.ts'
 
-type Of = { workspace: Workspace; owner: SignedUp }
-
-type Change = {
-  change: string
-  /** The screen, once there is what is changed. */
-  screen: (of: Of) => Promise<string> | string
-  /** Opens the dialog of the change. */
-  ask: (page: Page) => Promise<void>
-  button: string
-  /** The request of the change. */
-  request: string
-}
-
-const changes: Change[] = [
+/** Each with its request. */
+const changes: (Change & { request: string })[] = [
   {
     change: 'to disable a webhook',
     screen: webhookScreen,
@@ -71,43 +57,27 @@ const changes: Change[] = [
   },
 ]
 
-async function webhookScreen({ workspace, owner }: Of): Promise<string> {
-  const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
-  const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
-  return `webhooks/${data?.webhook.webhook_id}`
-}
-
-/** Chooses an action from the first menu. */
-function choose(action: string) {
-  return async (page: Page) => {
-    await page
-      .getByRole('button', { name: /^Actions for/ })
-      .first()
-      .click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
-}
-
 describe('A question that is asked again', () => {
   it.for(changes)(
     'shows no error of an earlier attempt: $change',
     async ({ screen, ask, button, request }, { workspace, owner, open }) => {
       const [method = ''] = request.split(' ')
       const refusals = [`net::ERR_FAILED ${request}`]
-      const page = await open(await screen({ workspace, owner }), { refusals })
+      const of = { workspace, owner }
+      const page = await open(await screen(of), { refusals })
       await page.route('**/v1/**', async (route) => {
         if (route.request().method() === method && !route.request().url().includes('dry_run'))
           await route.abort()
         else await route.fallback()
       })
-      await ask(page)
+      await ask(page, of)
       const dialog = page.getByRole('dialog')
       const error = dialog.getByRole('alert', { name: 'Cannot reach Cairn' })
       await dialog.getByRole('button', { name: button, exact: true }).click()
       await error.waitFor()
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       await dialog.waitFor({ state: 'hidden' })
-      await ask(page)
+      await ask(page, of)
       await dialog.getByRole('button', { name: button, exact: true }).waitFor()
       expect(await error.count()).toBe(0)
     },

@@ -1,36 +1,19 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { newEmail, type SignedUp } from '../fixtures/people.ts'
+import { newEmail } from '../fixtures/people.ts'
 import { clickRepeatedly } from './administration.ts'
+import { type Change, choose, webhookScreen } from './changes.ts'
 import { it } from './it.ts'
 import { chooseFromWorkspaceMenu } from './screens.ts'
 
-type Of = { workspace: Workspace; owner: SignedUp }
-
-type Change = {
-  change: string
-  /** The screen, once there is what is changed. */
-  screen: (of: Of) => Promise<string> | string
-  /** Opens the dialog of the change, and fills it in. */
-  ask?: (page: Page, of: Of) => Promise<void>
-  /** The button that makes the change. */
-  button: string
-}
-
-const changes: Change[] = [
+const changes: (Omit<Change, 'ask'> & Partial<Change>)[] = [
   { change: 'a rotated key', screen: () => 'keys', ask: choose('Rotate'), button: 'Rotate key' },
   { change: 'a revoked key', screen: () => 'keys', ask: choose('Revoke'), button: 'Revoke key' },
   {
     change: 'a rotated secret',
-    screen: async ({ workspace, owner }) => {
-      const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
-      const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
-      return `webhooks/${data?.webhook.webhook_id}`
-    },
+    screen: webhookScreen,
     ask: choose('Rotate secret…'),
     button: 'Rotate secret',
   },
@@ -73,17 +56,6 @@ const changes: Change[] = [
     button: 'Erase customer',
   },
 ]
-
-/** Chooses an action from the first menu. */
-function choose(action: string) {
-  return async (page: Page) => {
-    await page
-      .getByRole('button', { name: /^Actions for/ })
-      .first()
-      .click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
-}
 
 describe('A double click', () => {
   it.for(changes)(

@@ -1,27 +1,14 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page, Request } from 'playwright-core'
+import type { Request } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import type { SignedUp } from '../fixtures/people.ts'
+import { type Change, choose, webhookScreen } from './changes.ts'
 import { it } from './it.ts'
-import { heading } from './screens.ts'
+import { chooseFromWorkspaceMenu, heading } from './screens.ts'
 
-type Of = { workspace: Workspace; owner: SignedUp }
-
-type Change = {
-  change: string
-  /** The screen, once there is what is changed. */
-  screen: (of: Of) => Promise<string> | string
-  /** Opens the dialog of the change, and fills it in. */
-  ask: (page: Page) => Promise<void>
-  /** The button that makes the change. */
-  button: string
-  method: string
-}
-
-const changes: Change[] = [
+/** Each with the method of its request. */
+const changes: (Change & { method: string })[] = [
   {
     change: 'a new journey',
     screen: () => 'journeys',
@@ -49,7 +36,7 @@ const changes: Change[] = [
     change: 'an erased customer',
     screen: async ({ workspace }) => `customers/${await initialize(workspace, 'user-1')}`,
     ask: async (page) => {
-      await choose(page, 'Erase')
+      await choose('Erase')(page)
       await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
     },
     button: 'Erase customer',
@@ -57,12 +44,8 @@ const changes: Change[] = [
   },
   {
     change: 'a removed webhook',
-    screen: async ({ workspace, owner }) => {
-      const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
-      const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
-      return `webhooks/${data?.webhook.webhook_id}`
-    },
-    ask: (page) => choose(page, 'Remove…'),
+    screen: webhookScreen,
+    ask: choose('Remove…'),
     button: 'Remove webhook',
     method: 'DELETE',
   },
@@ -75,7 +58,7 @@ const changes: Change[] = [
     },
     ask: async (page) => {
       await page.getByRole('link', { name: 'signed_up', exact: true }).click()
-      await choose(page, 'Remove definition…')
+      await choose('Remove definition…')(page)
     },
     button: 'Remove definition',
     method: 'DELETE',
@@ -84,23 +67,13 @@ const changes: Change[] = [
     change: 'a new workspace',
     screen: () => 'journeys',
     ask: async (page) => {
-      await page.getByRole('button', { name: /^Workspace / }).click()
-      await page.getByRole('menuitem', { name: 'Create workspace' }).click()
+      await chooseFromWorkspaceMenu(page, 'Create workspace')
       await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Europe')
     },
     button: 'Create workspace',
     method: 'POST',
   },
 ]
-
-/** Chooses an action from the first menu. */
-async function choose(page: Page, action: string) {
-  await page
-    .getByRole('button', { name: /^Actions for/ })
-    .first()
-    .click()
-  await page.getByRole('menuitem', { name: action }).click()
-}
 
 /** Whether a request makes the change, and does not only try it. */
 function makes(request: Request, method: string): boolean {
@@ -111,8 +84,9 @@ describe('The response to a change', () => {
   it.for(changes)(
     'does not lead away from a page that was opened meanwhile: $change',
     async ({ screen, ask, button, method }, { workspace, owner, open }) => {
-      const page = await open(await screen({ workspace, owner }))
-      await ask(page)
+      const of = { workspace, owner }
+      const page = await open(await screen(of))
+      await ask(page, of)
       const answer = Promise.withResolvers<void>()
       await page.route('**/v1/**', async (route) => {
         if (makes(route.request(), method)) await answer.promise

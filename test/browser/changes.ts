@@ -1,0 +1,34 @@
+import type { Page } from 'playwright-core'
+import type { Workspace } from '../fixtures/cairn.ts'
+import type { SignedUp } from '../fixtures/people.ts'
+
+export type Of = { workspace: Workspace; owner: SignedUp }
+
+/** A change that a person makes in a dialog. */
+export type Change = {
+  change: string
+  /** The screen, once there is what is changed. */
+  screen: (of: Of) => Promise<string> | string
+  /** Opens the dialog of the change, and fills it in. */
+  ask: (page: Page, of: Of) => Promise<void>
+  /** The button that makes the change. */
+  button: string
+}
+
+/** The screen of a webhook that nothing is sent to. */
+export async function webhookScreen({ workspace, owner }: Of): Promise<string> {
+  const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
+  const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
+  return `webhooks/${data?.webhook.webhook_id}`
+}
+
+/** Chooses an action from the first menu. */
+export function choose(action: string) {
+  return async (page: Page) => {
+    await page
+      .getByRole('button', { name: /^Actions for/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: action }).click()
+  }
+}
