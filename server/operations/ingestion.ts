@@ -22,12 +22,11 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { storage, tallyOf, refundRate, caller },
 ) => {
   const discretion = discretionOf(caller)
-  const [outcome] = query.dry_run
-    ? [await storage.events.checkCustomer(workspaceId, body, discretion)]
-    : await Promise.all([
-        storage.events.initializeCustomer(workspaceId, body, discretion),
-        discretion && new Promise((resolve) => setTimeout(resolve, DISCREET_MS)),
-      ])
+  const call = query.dry_run ? 'checkCustomer' : 'initializeCustomer'
+  const [outcome] = await Promise.all([
+    storage.events[call](workspaceId, body, discretion),
+    discretion && new Promise((resolve) => setTimeout(resolve, DISCREET_MS)),
+  ])
   if (outcome.status === 'refused') {
     refundRate(1)
     throw new Problem(outcome.code)
