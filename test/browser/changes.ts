@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import type { SignedUp } from '../fixtures/people.ts'
 
 export type Of = { workspace: Workspace; owner: SignedUp }
@@ -31,4 +32,14 @@ export function choose(action: string) {
       .click()
     await page.getByRole('menuitem', { name: action }).click()
   }
+}
+
+export const erasedCustomer: Change = {
+  change: 'an erased customer',
+  screen: async ({ workspace }) => `customers/${await initialize(workspace, 'user-1')}`,
+  ask: async (page) => {
+    await choose('Erase')(page)
+    await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
+  },
+  button: 'Erase customer',
 }

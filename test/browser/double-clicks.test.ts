@@ -1,10 +1,9 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import { describe, expect } from 'vitest'
-import { initialize } from '../fixtures/customer.ts'
 import { newEmail } from '../fixtures/people.ts'
 import { clickRepeatedly } from './administration.ts'
-import { type Change, choose, webhookScreen } from './changes.ts'
+import { type Change, choose, erasedCustomer, webhookScreen } from './changes.ts'
 import { it } from './it.ts'
 import { chooseFromWorkspaceMenu } from './screens.ts'
 
@@ -46,15 +45,7 @@ const changes: (Omit<Change, 'ask'> & Partial<Change>)[] = [
     },
     button: 'Create key',
   },
-  {
-    change: 'an erased customer',
-    screen: async ({ workspace }) => `customers/${await initialize(workspace, 'user-1')}`,
-    ask: async (page) => {
-      await choose('Erase')(page)
-      await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
-    },
-    button: 'Erase customer',
-  },
+  erasedCustomer,
 ]
 
 describe('A double click', () => {

@@ -2,8 +2,7 @@
 
 import type { Request } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { initialize } from '../fixtures/customer.ts'
-import { type Change, choose, webhookScreen } from './changes.ts'
+import { type Change, choose, erasedCustomer, webhookScreen } from './changes.ts'
 import { it } from './it.ts'
 import { chooseFromWorkspaceMenu, heading } from './screens.ts'
 
@@ -32,16 +31,7 @@ const changes: (Change & { method: string })[] = [
     button: 'Remove journey',
     method: 'POST',
   },
-  {
-    change: 'an erased customer',
-    screen: async ({ workspace }) => `customers/${await initialize(workspace, 'user-1')}`,
-    ask: async (page) => {
-      await choose('Erase')(page)
-      await page.getByRole('dialog').getByRole('textbox').fill('Ada Lovelace')
-    },
-    button: 'Erase customer',
-    method: 'DELETE',
-  },
+  { ...erasedCustomer, method: 'DELETE' },
   {
     change: 'a removed webhook',
     screen: webhookScreen,
