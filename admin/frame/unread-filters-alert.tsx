@@ -3,6 +3,7 @@ import { IconFilterOff } from '@tabler/icons-react'
 import { useSearchParams } from 'react-router'
 import type { UnreadFilter } from '../parts/filters/filters.ts'
 import { countText } from '../parts/number-text.ts'
+import { shortText } from '../parts/short-text.ts'
 import { isolated } from '../parts/visible-name.ts'
 
 /** Names the ignored filters, and removes them from the address. */
@@ -37,15 +38,10 @@ export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[]
             <Text span inherit ff="monospace">
               {name}
             </Text>{' '}
-            should be {form}, not “{isolated(shortened(text))}”.
+            should be {form}, not “{isolated(shortText(text, 60))}”.
           </List.Item>
         ))}
       </List>
     </Alert>
   )
-}
-
-function shortened(text: string): string {
-  const characters = [...text]
-  return characters.length <= 60 ? text : `${characters.slice(0, 59).join('')}…`
 }

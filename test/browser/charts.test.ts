@@ -201,6 +201,21 @@ describe('A chart', () => {
     await region.getByText(/All customers in this chart entered in the week of /).waitFor()
   })
 
+  it('of steps with long names names each', async () => {
+    const own = await cairn.workspace()
+    const hers = await signUp(cairn, own, 'owner')
+    const { client, journey_id } = own
+    const steps = ['a', 'b', 'c'].map((event_id) => ({ event_id, name: `${event_id} ${'long'.repeat(30)}` }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await enrol(own, 'Ada Lovelace')
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'a' } })
+    const page = await open(`journeys/${journey_id}`, own, hers.headers)
+    const region = page.getByRole('region', { name: 'Conversion over time' })
+    const labels = region.locator('.recharts-xAxis-tick-labels text')
+    await expect.poll(countDrawn(region, labels)).toBe(steps.length)
+    expect(await labels.allTextContents()).toEqual(steps.map(({ name }) => `${name.slice(0, 23)}…`))
+  })
+
   it('of the trend says how far back it goes, and that nobody entered since then', async () => {
     const own = await cairn.workspace()
     const hers = await signUp(cairn, own, 'owner')

@@ -6,6 +6,7 @@ import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { countText } from '../number-text.ts'
+import { shortText } from '../short-text.ts'
 import type { LinePoint, Series } from './chart-series.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
@@ -62,7 +63,7 @@ export function Lines({
   )
 }
 
-/** A bar per class. */
+/** A bar per class. Long labels are shortened: a label that would overlap another one is not drawn. */
 export function Bars({
   bars,
   noun,
@@ -84,7 +85,7 @@ export function Bars({
       tooltipAnimationDuration={0}
       barProps={{ isAnimationActive: false, maxBarSize: 96 }}
       yAxisProps={shareText ? shareAxis : countAxis}
-      xAxisProps={{ minTickGap: 24 }}
+      xAxisProps={{ minTickGap: 24, tickFormatter: (label) => shortText(label, 24) }}
     />
   )
 }
