@@ -594,8 +594,10 @@ describe('What was refused', () => {
     })
     await client.archiveJourney({ path: { journey_id: over } })
     await event(ada, 'signed_up', { message_id: 'sign-up-1' })
-    const sent = { journey_id, customer_id: ada, event_id: 'signed_up' }
-    const names = { journey_id, client_customer_id: 'user-2', customer_name: 'Grace' }
+    // Not ASCII, so that there are more bytes than characters.
+    const custom_variables = { city: 'Zürich' }
+    const sent = { journey_id, customer_id: ada, event_id: 'signed_up', custom_variables }
+    const names = { journey_id, client_customer_id: 'user-2', customer_name: 'Zoë' }
     const ahead = new Date(Date.now() + 2 * 3_600_000).toISOString()
     const large = { ...sent, custom_variables: { page: 'x'.repeat(70_000) } }
     const requests: [path: string, body: object][] = [
@@ -616,7 +618,8 @@ describe('What was refused', () => {
     }
 
     const page = await open('events/refused')
-    const found: [group: RegExp, sent: string, cure: string][] = [
+    const whole = /^Request body$/
+    const found: [group: RegExp, sent: string, cure: string, kept?: RegExp][] = [
       [/^customer_not_found from key/, '"user-1"', 'send the customer_id that it returns'],
       [/^customer_not_in_journey from key/, `"${other}"`, 'is not enrolled in this journey'],
       [/^journey_not_found from key/, '"Onboarding"', 'Copy it from the journey’s page'],
@@ -626,14 +629,20 @@ describe('What was refused', () => {
       [/^invalid_request \/customVariables from key/, '"pro"', 'does not match the contract'],
       [/^invalid_request \/occurred_at from key/, '"2026-11-20 09:00:00"', 'does not match the contract'],
       [/^invalid_request \/customer_type from key/, '"person"', 'does not match the contract'],
-      [/^event_too_large from key/, 'truncated, 7', 'An event can have up to 64 KiB'],
+      [
+        /^event_too_large from key/,
+        '"signed_up"',
+        'An event can have up to 64 KiB',
+        /^Request body \(16,384 of 70,\d{3} bytes\)$/,
+      ],
     ]
-    for (const [name, sent, cure] of found) {
+    for (const [name, sent, cure, kept = whole] of found) {
       const group = page.getByRole('button', { name })
       await group.click()
       const line = page.getByRole('listitem').filter({ has: group })
       await line.getByText(cure).waitFor()
       await line.getByText(sent).first().waitFor()
+      await line.getByText(kept).waitFor()
       await group.click()
     }
     expect(await page.getByRole('button', { name: / from key / }).count()).toBe(found.length)

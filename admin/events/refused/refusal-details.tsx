@@ -50,6 +50,7 @@ export function FaultList({
 export function RefusalDetails({ refusal }: { refusal: Refusal }) {
   const keyName = useKeyName(refusal.key_id)
   const { replay } = refusal
+  const kept_bytes = new TextEncoder().encode(refusal.sent).length
   return (
     <Stack gap="sm">
       <FaultList refusal={refusal} />
@@ -80,8 +81,8 @@ export function RefusalDetails({ refusal }: { refusal: Refusal }) {
       <Box>
         <Text size="xs" c="dimmed" mb={4}>
           Request body
-          {refusal.sent_bytes > refusal.sent.length &&
-            ` (truncated, ${countText(refusal.sent_bytes)} bytes in total)`}
+          {kept_bytes < refusal.sent_bytes &&
+            ` (${countText(kept_bytes)} of ${countText(refusal.sent_bytes)} bytes)`}
         </Text>
         <Sent text={refusal.sent} />
       </Box>
