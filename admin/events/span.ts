@@ -7,11 +7,14 @@ const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const day_ms = 24 * hour_ms
 
-/** The spans that end now, by their value in the address; the default is 24 hours. */
+/**
+ * The spans that end now, by their value in the address; the default is 24 hours. Each begins with a period of the counters,
+ * so that the list has what they count, and includes the current one.
+ */
 export const lastSpans = [
-  { value: '1h', label: '1 h', ms: hour_ms, text: 'the last hour' },
-  { value: '', label: '24 h', ms: day_ms, text: 'the last 24 hours' },
-  { value: '7d', label: '7 d', ms: 7 * day_ms, text: 'the last 7 days' },
+  { value: '1h', label: '1 h', ms: hour_ms, period_ms: minute_ms, text: 'the last hour' },
+  { value: '', label: '24 h', ms: day_ms, period_ms: hour_ms, text: 'the last 24 hours' },
+  { value: '7d', label: '7 d', ms: 7 * day_ms, period_ms: hour_ms, text: 'the last 7 days' },
 ] as const
 
 /** The filters that select a span. */
@@ -39,7 +42,8 @@ export function useSpan({ values: { last, received_from, received_to } }: SpanFi
     const chosen = lastSpans.find(({ value }) => value === last) ?? lastSpans[1]
     const toMs = Number.isNaN(to) ? undefined : to
     const now = Date.now()
-    const begin = now - (now % minute_ms) - chosen.ms + minute_ms
+    const { ms, period_ms } = chosen
+    const begin = now - (now % period_ms) - ms + period_ms
     const fromMs = Number.isNaN(from) ? (toMs === undefined ? begin : toMs - day_ms) : from
     const query = {
       received_from: new Date(fromMs).toISOString(),

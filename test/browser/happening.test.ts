@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectState, openAdministration } from './administration.ts'
@@ -68,6 +68,29 @@ function query(page: Page): Record<string, string> {
 }
 
 describe('Events', () => {
+  it('of the last 24 hours are as many in the list as in the chart', async () => {
+    const hour = 3_600_000
+    const now = Date.now() - (Date.now() % hour) + hour / 2
+    let clock = now - 24.3 * hour
+    const cairn = await startCairnForTest({ now: () => clock })
+    workspace = await cairn.workspace()
+    const ada = await customer('Ada Lovelace', 'user-1')
+    await event(ada, 'too_early')
+    clock = now - 23 * hour
+    await event(ada, 'signed_up')
+    clock = now
+    const { headers } = await signUp(cairn, workspace, 'owner')
+    const page = await openAdministration({
+      cairn,
+      signedIn: headers,
+      path: screenPath(workspace, 'events'),
+      turnsClock: true,
+      prepare: (page) => page.clock.setFixedTime(now),
+    })
+    await page.getByText('1 created', { exact: true }).waitFor()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+  })
+
   it('have one line each, can be filtered by chips in the URL, and open next to the list at their own URL', async () => {
     const { client, journey_id } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
