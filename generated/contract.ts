@@ -3200,7 +3200,7 @@ export interface components {
             enrolled: components["schemas"]["Count"];
             /** @description The same steps as of the report. */
             steps: components["schemas"]["JourneyReportStep"][];
-            /** @description By step, how the share of the group differs from that of all other customers. */
+            /** @description By step, how the share of the group differs from that of all other customers with a value. */
             differences: components["schemas"]["ShareDifference"][];
             comparison: components["schemas"]["JourneyComparison"];
         };

@@ -27,7 +27,7 @@ export function breakdownFinding({ groups }: Report, breakdown: string): string 
   if (groups.length === 1) return `All customers are in one group: ${names[0]}.`
   const sides = groups.map(({ group, steps, differences }, index) => ({
     subject: `${names[index]} ${isOne(group, breakdown) ? 'converts' : 'convert'}`,
-    others: groups.length === 2 ? (names[1 - index] ?? '') : 'all others',
+    others: othersText(index, groups, names),
     steps,
     differences,
   }))
@@ -49,6 +49,18 @@ export function comparisonFinding({ enrolled, steps, comparison }: Report): stri
   const found = largest([side])
   if (!found) return 'Within chance: the two periods differ by no more than chance explains.'
   return [sentenceOf(found), openingOf(found), endOf(found)].filter(Boolean).join(' ')
+}
+
+/** Those that a group is compared with: others with a value, if there are any (contract: `differences`). */
+function othersText(own: number, groups: NonNullable<Report['groups']>, names: readonly string[]): string {
+  const others = names.filter((_, index) => index !== own)
+  const withValue = names.filter((_, index) => {
+    const { group, enrolled } = groups[index] ?? {}
+    return index !== own && group?.kind !== 'not_set' && enrolled !== 0
+  })
+  const compared = withValue.length > 0 ? withValue : others
+  if (compared.length === 1) return compared[0] ?? ''
+  return compared.length === others.length ? 'all others' : 'all others with a value'
 }
 
 /** The largest difference that is not within chance; of those as large, that of the better side, at its last step. */

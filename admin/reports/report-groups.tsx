@@ -12,7 +12,7 @@ import { breakdownText, groupKey, groupLabel } from './group-label.ts'
 import { GroupTable } from './group-table.tsx'
 import { isLaterPart } from './report-table.tsx'
 
-/** The funnel of each group of a breakdown, and how it differs from all other customers. */
+/** The funnel of each group of a breakdown, and how it differs from the others. */
 export function ReportGroups({ report, breakdown }: { report: Schemas['JourneyReport']; breakdown: string }) {
   const groups = report.groups ?? []
   const funnels = groups.map(({ group, steps }) => ({ label: groupLabel(group, breakdown), steps }))
@@ -33,8 +33,9 @@ export function ReportGroups({ report, breakdown }: { report: Schemas['JourneyRe
       <Text size="xs" c="dimmed">
         {funnels.length > limitSeries &&
           `The chart shows the ${limitSeries} groups with the most customers, the table all of them. `}
-        Points are the difference from the share of all other customers; one that 95% confidence cannot
-        distinguish from none is within chance. Each customer is in one group.
+        Points are the difference from the share of all other customers
+        {groups.length > 2 && groups.at(-1)?.group.kind === 'not_set' && ' with a value'}; one that 95%
+        confidence cannot distinguish from none is within chance. Each customer is in one group.
       </Text>
     </Stack>
   )
@@ -51,7 +52,7 @@ function groupRows({ groups, steps }: Schemas['JourneyReport'], breakdown: strin
       ...(isLater ? [] : [{ key: 'enrolled', label: 'Entered' }]),
       ...steps.flatMap(({ step, name }) => [
         { key: `${step}`, label: `${step}. ${name}` },
-        { key: `${step} difference`, label: 'Against all others' },
+        { key: `${step} difference`, label: 'Against others' },
         { key: `${step} interval`, label: '95% interval' },
         ...(hasComparison ? [{ key: `${step} compared`, label: 'Compared period' }] : []),
       ]),

@@ -84,7 +84,7 @@ export const getJourneyReport: ReportOperation<'getJourneyReport'> = async (
     group,
     enrolled: ofGroup.enrolled,
     steps: reportSteps(part, ofGroup),
-    differences: differences(ofGroup, restOf(numbers, ofGroup)),
+    differences: differences(ofGroup, othersThan(group, numbers.groups ?? [])),
     comparison: comparisonOf(part, ofGroup, compared),
   }))
   const body = {
@@ -359,12 +359,22 @@ function comparisonOf(
 
 /** Numbers of which the shares are compared. */
 type Shares = { enrolled: number; steps: readonly { reached: number }[] }
+type GroupShares = Shares & { group: Schemas['BreakdownGroup'] }
 
-/** Returns the numbers of all who are not in a group. */
-function restOf(whole: Shares, group: Shares): Shares {
+/** Returns the numbers that those of a group are compared with (contract: `differences`). */
+function othersThan(own: Schemas['BreakdownGroup'], groups: readonly GroupShares[]): Shares {
+  const others = groups.filter(({ group }) => group !== own)
+  const withValue = others.filter(({ group, enrolled }) => group.kind !== 'not_set' && enrolled > 0)
+  return sumOf(withValue.length > 0 ? withValue : others)
+}
+
+function sumOf(all: readonly Shares[]): Shares {
+  const [first] = all
   return {
-    enrolled: whole.enrolled - group.enrolled,
-    steps: whole.steps.map(({ reached }, step) => ({ reached: reached - (group.steps[step]?.reached ?? 0) })),
+    enrolled: all.reduce((sum, { enrolled }) => sum + enrolled, 0),
+    steps: (first?.steps ?? []).map((_, step) => ({
+      reached: all.reduce((sum, { steps }) => sum + (steps[step]?.reached ?? 0), 0),
+    })),
   }
 }
 

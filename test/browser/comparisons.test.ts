@@ -468,7 +468,7 @@ describe('what is compared', () => {
     expect(compared.at(-2)).toBe("4. Paid,18,45%,8,20%,'+25 points,'+4 to +43")
     const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
     expect(groups[0]).toMatch(
-      /^\ufeffplan,Entered,1\. Signed up,Against all others,95% interval,Compared period,/,
+      /^\ufeffplan,Entered,1\. Signed up,Against others,95% interval,Compared period,/,
     )
     expect(groups.find((line) => line.startsWith('team'))).toMatch(/^team,20,20 \(100%\),/)
     const times = await csvOf(page.getByText(/^Time from .* by plan$/).locator('..'))
@@ -480,7 +480,7 @@ describe('what is compared', () => {
     // What loads later moves what is clicked.
     await page.getByText(/^Time from .* by customer type$/).waitFor()
     const groups = await csvOf(page.getByRole('region', { name: /^Funnel by/ }))
-    expect(groups[0]).toMatch(/^\ufeffcustomer type,2\. Chose a plan,Against all others,/i)
+    expect(groups[0]).toMatch(/^\ufeffcustomer type,2\. Chose a plan,Against others,/i)
     const funnel = await csvOf(page.getByRole('region', { name: 'Funnel', exact: true }))
     expect(funnel[0]).toMatch(/^\ufeffStep,Event,Customers,% of first,% of previous,Not continued,/)
     expect(funnel[1]).toMatch(/^2\. Chose a plan,plan_chosen,31,100%,100%,–,/)

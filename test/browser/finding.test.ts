@@ -45,6 +45,12 @@ function sumOf(all: readonly Counts[]): Counts {
 /** The report of groups, each named by its value, by `other` or by `not_set`. */
 function brokenDown(groups: Record<string, Counts>) {
   const all = Object.values(groups)
+  /** The sum of the others with a value, or of those without. */
+  const comparedWith = (counts: Counts) => {
+    const others = all.filter((other) => other !== counts)
+    const withValue = others.filter((other) => other !== groups.not_set)
+    return sumOf(withValue.length > 0 ? withValue : others)
+  }
   return {
     enrolled: sumOf(all).enrolled,
     steps: stepsOf(sumOf(all)),
@@ -55,7 +61,7 @@ function brokenDown(groups: Record<string, Counts>) {
         group: { kind, value: kind === 'value' ? value : null, values: kind === 'other' ? 7 : 1 } as const,
         enrolled: counts.enrolled,
         steps: stepsOf(counts),
-        differences: differencesOf(counts, sumOf(all.filter((other) => other !== counts))),
+        differences: differencesOf(counts, comparedWith(counts)),
         comparison: null,
       }
     }),
@@ -111,11 +117,24 @@ describe('what a breakdown says', () => {
     const [many, some, few] = [90, 75, 10].map((count) => ({ enrolled: 100, reached: [100, count, count] }))
     if (!many || !some || !few) throw new Error('a group is missing')
     expect(plan({ team: some, other: many, not_set: few })).toMatch(
-      /^“team” converts 25 points better at step 3 \(Paid\) than all others: 75% against 50%\. Most of it /,
+      /^“team” converts 15 points worse at step 3 \(Paid\) than customers with other values: 75% against 90%\. Most of it /,
     )
-    const middle = { enrolled: 100, reached: [100, 50, 50] }
-    expect(plan({ team: middle, other: many, not_set: few })).toMatch(
-      /^Customers with other values convert 60 points better/,
+    expect(plan({ team: many, other: { ...many }, not_set: few })).toMatch(
+      /^Customers without a value convert 80 points worse at step 3 \(Paid\) than all others: 10% against 90%\./,
+    )
+  })
+
+  it('compares values with each other, and with customers without one if there is no other', () => {
+    const [many, some, few] = [90, 60, 10].map((count) => ({ enrolled: 100, reached: [100, count, count] }))
+    if (!many || !some || !few) throw new Error('a group is missing')
+    expect(plan({ team: many, solo: some, free: { ...some }, not_set: few })).toMatch(
+      /^“team” converts 30 points better at step 3 \(Paid\) than all others with a value: 90% against 60%\./,
+    )
+    expect(plan({ team: many, free: some, not_set: few })).toMatch(
+      /^“team” converts 30 points better at step 3 \(Paid\) than “free”: 90% against 60%\./,
+    )
+    expect(plan({ team: many, not_set: few })).toMatch(
+      /^“team” converts 80 points better at step 3 \(Paid\) than customers without a value: 90% against 10%\./,
     )
   })
 

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { openStorage } from '../../server/storage/open.ts'
 import { BreakdownTooLarge } from '../../server/storage/standings/variable-labels.ts'
 import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { it as base } from '../fixtures/it.ts'
 import { at, type Did, does, it, type ReportQuery, report } from './stepped-journey.ts'
 
@@ -111,6 +112,37 @@ describe('a breakdown by a variable', () => {
       ['plan-9', 2],
       ...['0', '1', '10', '11', '2', '3', '4', '5', '6'].map((number) => [`plan-${number}`, 1]),
       ['(other 2)', 2],
+    ])
+  })
+
+  it('compares a value with the other values, and with customers without one if there is no other', async ({
+    stepped: workspace,
+  }) => {
+    const differences = async () => {
+      const { groups } = await report(workspace, { breakdown: 'variable:plan' })
+      return groups?.map(({ group, differences }) => [
+        group.value,
+        ...differences.map((difference) => difference?.of_enrolled),
+      ])
+    }
+    await does(workspace, 'user-1', [
+      ['signed_up', 0, { plan: 'team' }],
+      ['plan_chosen', 1],
+    ])
+    await does(workspace, 'user-2', [['signed_up', 0, { plan: 'team' }]])
+    await initialize(workspace, 'user-3')
+    expect(await differences()).toEqual([
+      ['team', 1, 0.5, 0],
+      [null, -1, -0.5, 0],
+    ])
+    await does(workspace, 'user-4', [
+      ['signed_up', 0, { plan: 'free' }],
+      ['plan_chosen', 1],
+    ])
+    expect(await differences()).toEqual([
+      ['team', 0, -0.5, 0],
+      ['free', 0, 0.5, 0],
+      [null, -1, expect.closeTo(-2 / 3), 0],
     ])
   })
 
