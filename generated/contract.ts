@@ -5895,7 +5895,7 @@ export interface components {
          */
         EventVariablesParameter: components["schemas"]["VariableFilters"];
         /**
-         * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
+         * @description The `ETag` of a reply that you have, or `*` for any. If it is the current one, the reply is 304 without a body.
          * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
          */
         IfNoneMatch: string;
@@ -7608,7 +7608,7 @@ export interface operations {
                  */
                 "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
                 /**
-                 * @description The `ETag` of a reply that you have. If it is the current one, the reply is 304 without a body.
+                 * @description The `ETag` of a reply that you have, or `*` for any. If it is the current one, the reply is 304 without a body.
                  * @example "IOfNIwTak3Kn3x50rKEQr_fP8RJEU9oBW-7NZGk0zQM"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];

@@ -3,9 +3,12 @@ export function etagOf(digest: string, coding: string | false | undefined): stri
   return `"${digest}${coding ? `-${coding}` : ''}"`
 }
 
-/** Whether the client has the response with this tag already. @param ifNoneMatch the request's header */
+/**
+ * Whether the client has the response with this tag already (RFC 9110, section 13.1.2; `*` is any response).
+ * @param ifNoneMatch the request's header
+ */
 export function isKnown(etag: string, ifNoneMatch = ''): boolean {
   // A proxy that compresses turns the tag into a weak one.
   const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return known.includes(etag)
+  return ifNoneMatch === '*' || known.includes(etag)
 }
