@@ -59,8 +59,9 @@ export async function verifyWebhook<Message = unknown>(
   if (!id || !timestamp || !signature) return { ok: false, reason: 'missing_header' }
   if (!/^\d{1,12}$/.test(timestamp)) return { ok: false, reason: 'invalid_timestamp' }
   const late_s = Math.floor(now / 1000) - Number(timestamp)
-  if (late_s > tolerance_s) return { ok: false, reason: 'too_old' }
-  if (-late_s > tolerance_s) return { ok: false, reason: 'too_new' }
+  // Negated: NaN, as Number reads an unset variable, is neither above nor below, and would let a request of any age in.
+  if (!(late_s <= tolerance_s)) return { ok: false, reason: 'too_old' }
+  if (!(-late_s <= tolerance_s)) return { ok: false, reason: 'too_new' }
   const encoder = new TextEncoder()
   const body = typeof payload === 'string' ? encoder.encode(payload) : payload
   const head = encoder.encode(`${id}.${timestamp}.`)

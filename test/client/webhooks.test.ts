@@ -109,6 +109,14 @@ describe('verifyWebhook', () => {
     expect(await at(11, 10)).toEqual({ ok: false, reason: 'too_old' })
   })
 
+  it.each([{ tolerance_s: Number.NaN }, { now: Number.NaN }])(
+    'accepts nothing with %o, as Number reads an unset variable',
+    async (mistake) => {
+      const verified = await verifyWebhook(payload, headers, secret, { now, ...mistake })
+      expect(verified).toEqual({ ok: false, reason: 'too_old' })
+    },
+  )
+
   it('says that a signed payload is not JSON', async () => {
     const signed = sign([secret], { body: 'hello' })
     expect(await verifyWebhook('hello', signed, secret, { now })).toEqual({
