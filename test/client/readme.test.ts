@@ -32,13 +32,18 @@ it('the example for tests of your own code starts a server, and stops it', async
   await vi.waitUntil(async () => !(await answers()), withPatience)
 })
 
-/** Keys are properties, as in browsers. */
+/** Keys are properties, as in browsers. It is full for a value that is longer than `room`. */
 class PageStorage {
   [key: string]: unknown
+  readonly #room: number
+  constructor(room = Number.POSITIVE_INFINITY) {
+    this.#room = room
+  }
   getItem(key: string) {
     return this[key] ?? null
   }
   setItem(key: string, value: string) {
+    if (value.length > this.#room) throw new DOMException('full', 'QuotaExceededError')
     this[key] = value
   }
   removeItem(key: string) {
@@ -46,10 +51,15 @@ class PageStorage {
   }
 }
 
+/** The example as a function of what it takes from the page. */
+function exampleForLeaving() {
+  const parameters = ['tracker', 'localStorage', 'addEventListener', 'customer', 'journey_id']
+  return new Function(...parameters, exampleWith('handOver'))
+}
+
 it('the example for leaving a page keeps what every tab has left, until it was sent', async () => {
   const storage = new PageStorage()
-  const parameters = ['tracker', 'localStorage', 'addEventListener', 'customer', 'journey_id']
-  const example = new Function(...parameters, exampleWith('handOver'))
+  const example = exampleForLeaving()
   const open = async (
     left: TrackedEvent[],
     track: () => Promise<unknown> = async () => ({}),
@@ -111,4 +121,29 @@ it('the example for leaving a page keeps what every tab has left, until it was s
     await open([], async () => ({ error: { status } }))
     await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
   }
+})
+
+it('the example for leaving a page saves what fits, although a larger event before it does not', async () => {
+  const storage = new PageStorage(100)
+  const events = ['small', 'x'.repeat(100), 'also small'].map((custom_variables, number) => ({
+    event_id: 'seen',
+    custom_variables,
+    message_id: `${number}`,
+  }))
+  const report = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const tracker = { handOver: () => events, initialization: async () => ({ error: { status: 503 } }) }
+  const leave = vi.fn()
+
+  exampleForLeaving()(
+    tracker,
+    storage,
+    leave,
+    { client_customer_id: 'ada', customer_type: 'contact' },
+    'jrn_1',
+  )
+  leave.mock.calls[0]?.[1]()
+
+  expect(Object.values(storage)).toEqual([events[0], events[2]].map((event) => JSON.stringify(event)))
+  expect(report).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ name: 'QuotaExceededError' }))
+  report.mockRestore()
 })
