@@ -38,7 +38,8 @@ export type OperationResult<Id extends OperationId> = Result<Data<operations[Id]
  * - `UnexpectedResponseError`, if the response did not come from Cairn, for example a proxy's error page;
  * - the signal's reason, if the call is aborted;
  * - a `TypeError`, if the request cannot be serialized: a cyclic body, `..` as an identifier, or event variables that
- *   JSON would silently change, such as `NaN`, `undefined` or a `Map`.
+ *   JSON would silently change, such as `NaN`, `undefined` or a `Map`;
+ * - a `URIError`, if an identifier or a filter has a lone surrogate, which no URL can carry.
  */
 export type OperationCalls<Routes> = { readonly [Id in keyof Routes]: OperationCall<Id & OperationId> }
 

@@ -73,6 +73,16 @@ describe('a request', () => {
     },
   )
 
+  it.each<[string, (cairn: Client) => Promise<unknown>]>([
+    ['an identifier', (cairn) => cairn.getCustomer({ path: { customer_id: 'a\ud800' } })],
+    ['a filter', (cairn) => cairn.listEvents({ query: { event_id: '\udc00b' } })],
+  ])('rejects with a URIError for a lone surrogate in %s, and is not sent', async (_name, call) => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
+
+    await expect(call(createClient({ baseUrl, serviceKey }))).rejects.toThrow(URIError)
+    expect(arrivals).toEqual([])
+  })
+
   it('outlives the page for ingestion, as long as all such bodies together fit into 64 KiB', async () => {
     const { cairn, keepalive } = await clientThatNotesKeepalive()
     const message_id = 'm-1'
