@@ -163,6 +163,21 @@ describe('its types', () => {
     )
   })
 
+  it.each([
+    ['node20', ts.ModuleKind.Node20],
+    ['nodenext', ts.ModuleKind.NodeNext],
+  ])('pass in a CommonJS module with module %s, and it runs', async (_name, module) => {
+    const code = "import { createClient } from 'cairn-client'\nconsole.log(typeof createClient)\n"
+    const file = writeIn(project, 'common.cts', code)
+    const program = ts.createProgram([file], { module, strict: true, types: [], outDir: project })
+
+    const diagnostics = ts.getPreEmitDiagnostics(program)
+    program.emit()
+
+    expect(ts.formatDiagnostics(diagnostics, formatHost)).toBe('')
+    expect((await run(own.file, [join(project, 'common.cjs')])).stdout).toBe('function\n')
+  })
+
   it('show the contract’s description on hover', () => {
     const text = `
       import type { Client } from 'cairn-client'
