@@ -1,9 +1,4 @@
-import {
-  createFinalURL,
-  createQuerySerializer,
-  defaultPathSerializer,
-  removeTrailingSlash,
-} from 'openapi-fetch'
+import { createFinalURL, createQuerySerializer, removeTrailingSlash } from 'openapi-fetch'
 import type { components, operations } from '../generated/contract.ts'
 import type { operationPaths, personOperationPaths } from '../generated/operations.ts'
 
@@ -91,20 +86,16 @@ export function operationCalls<Routes extends Record<string, Route>>(
   headers: Record<string, string>,
   send: (call: Call, attempt: (keepalive: boolean) => Promise<Response>) => Promise<Response>,
 ): OperationCalls<Routes> {
-  // Only the serializers of openapi-fetch: its full client includes middleware and more, which every page would
-  // download.
+  // Only what is needed of openapi-fetch: its full client includes middleware and more, which every page would download,
+  // and its path serializer styles that the contract does not use.
   const address = {
     baseUrl: removeTrailingSlash(baseUrl),
-    pathSerializer: defaultPathSerializer,
+    pathSerializer,
     querySerializer: createQuerySerializer(),
   }
 
   async function call(id: string, [method, pathname]: Route, request: AnyRequest): Promise<Result<unknown>> {
     const { body, path = {}, query = {}, signal } = request
-    // A URL cannot carry these two as a path segment: `/customers/../events` would reach `/events`, another operation.
-    const unsendable = Object.keys(path).find((name) => /^\.\.?$/.test(path[name] ?? ''))
-    if (unsendable) throw new TypeError(`${unsendable} must not be . or ..`)
-
     const json: string | undefined = JSON.stringify(body)
     const prepared = new Request(createFinalURL(pathname, { ...address, params: { path, query } }), {
       method,
@@ -131,6 +122,16 @@ export function operationCalls<Routes extends Record<string, Route>>(
   ])
   // The compiler cannot follow a loop that gives each operation its own request and result.
   return Object.fromEntries(methods) as OperationCalls<Routes>
+}
+
+/** Puts the identifiers into the path. @throws {TypeError} if one is `.` or `..` */
+function pathSerializer(pathname: string, path: Record<string, unknown>): string {
+  return pathname.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = String(path[name])
+    // A URL cannot carry these two as a path segment: `/customers/../events` would reach `/events`, another operation.
+    if (/^\.\.?$/.test(value)) throw new TypeError(`${name} must not be . or ..`)
+    return encodeURIComponent(value)
+  })
 }
 
 function isFile({ ok, headers }: Response): boolean {
