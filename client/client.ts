@@ -49,8 +49,8 @@ export type ClientOptions = ServerOptions & {
 const idempotent = /^(init|createEvent|archive|restore|erase|remove|replayR|update[^W])/
 
 /**
- * Operations that may be sent while the page unloads. They use `keepalive`, so the browser finishes them without the
- * page.
+ * Operations that may be sent while the page unloads. They use `keepalive` until a network error, so the browser finishes
+ * them without the page.
  */
 const outlivesPage = /^(init|createEvent)/
 
@@ -70,12 +70,19 @@ export function createClient<Events extends object = AnyEvents>(options: ClientO
     operationPaths,
     options,
     { 'x-service-key': serviceKey },
-    ({ id, method, json, signal }, attempt) =>
-      fetchWithRetries(
-        () => (outlivesPage.test(id) ? sendCounted(json, attempt) : attempt(false)),
-        method === 'GET' || idempotent.test(id),
-        { retries, signal },
-      ),
+    ({ id, method, json, signal }, attempt) => {
+      let outlives = outlivesPage.test(id)
+      const send = async () => {
+        try {
+          return await (outlives ? sendCounted(json, attempt) : attempt(false))
+        } catch (error) {
+          // Another script of the page may have used up what browsers send with keepalive.
+          outlives = false
+          throw error
+        }
+      }
+      return fetchWithRetries(send, method === 'GET' || idempotent.test(id), { retries, signal })
+    },
   )
   return {
     ...client,

@@ -167,6 +167,22 @@ describe('a page of another origin', () => {
     expect(refusal).toEqual({ code: 'rate_limited', retryAfter: '2' })
   })
 
+  it('stores an event while another script has used up what browsers send after a page', async () => {
+    const opened = await openPage()
+    await opened.route('**/never-answered', () => {})
+
+    const created = await opened.evaluate(async ({ customer, ...options }) => {
+      const client = cairnClient.createClient(options)
+      const { data } = await client.initializeCustomer({ body: customer })
+      void fetch('/never-answered', { method: 'POST', body: 'x'.repeat(65_536), keepalive: true })
+      const { journey_id } = customer
+      const body = { journey_id, customer_id: data?.customer_id ?? '', event_id: 'signed_up' }
+      return (await client.createEvent({ body })).data?.success
+    }, options)
+
+    expect(created).toBe(true)
+  })
+
   it('reports an unhandled rejected event, flushed or not', async () => {
     const opened = await openPage()
 
