@@ -21,6 +21,7 @@ import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { isDamage, openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
+import { lastCustomerRef, skipCustomerRefs } from '../storage/sqlite/customer-refs.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
 import {
   DERIVED,
@@ -98,9 +99,11 @@ async function replace(config: Config, file: string) {
   const copy = path + RESTORED
   return await withStoreCopy(file, copy, async ({ events, newest_ms }) => {
     const replaced = await readReplaced(path, accessTo)
+    const lastRef = (await readReplaced(path, lastCustomerRef)) ?? 0
     await noteErasures(config, (await readReplaced(path, erasuresIn)) ?? [])
     const { ended, access, webhooks } = await inStore(`sqlite:${copy}`, async (db) => {
       const ended = await endOldAccess(db, { replaced, author: commandLine(at_ms) })
+      await skipCustomerRefs(db, lastRef)
       return { ended, access: await accessTo(db), webhooks: await unsignedWebhooks(db, secrets) }
     })
     syncFile(copy)

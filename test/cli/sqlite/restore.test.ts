@@ -13,9 +13,11 @@ import {
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import type { Schemas } from '../../../client/index.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
 import { runCairn, spawnCairn } from '../../fixtures/command.ts'
 import { initialize } from '../../fixtures/customer.ts'
+import { exported } from '../../fixtures/exported.ts'
 import {
   browser,
   newEmail,
@@ -223,6 +225,28 @@ describe('cairn restore', () => {
       expect(refused.error?.code).toBe('customer_erased')
     },
   )
+
+  it('hides no new customer from a program that follows the list of customers', async () => {
+    const { cairn, workspace, file, backUp } = await newBackup()
+    await backUp()
+    await initialize(workspace, 'user-2')
+    const last = await initialize(workspace, 'user-3')
+    const { data: listed } = await workspace.client.listCustomers({ query: { order: 'oldest' } })
+    const { end } = await exported<Schemas['Customer']>(workspace.client.exportCustomers())
+    await workspace.client.eraseCustomer({ path: { customer_id: last } })
+    await cairn.stop()
+    expect(await command(cairn, 'restore', file)).toMatchObject({ code: 0, stderr: '' })
+
+    const client = (await startCairnForTest({ databaseUrl: cairn.databaseUrl })).client(workspace.secret_key)
+    const made = await initialize({ ...workspace, client }, 'user-4')
+    const followed = await client.listCustomers({
+      query: { order: 'oldest', cursor: listed?.next_cursor ?? '' },
+    })
+    expect(followed.data?.data.map(({ customer_id }) => customer_id)).toEqual([made])
+    const query = { cursor: end.next_cursor ?? '' }
+    const { items } = await exported<Schemas['Customer']>(client.exportCustomers({ query }))
+    expect(items.map(({ customer_id }) => customer_id)).toEqual([made])
+  })
 
   it('changes nothing if the erasures of the replaced store cannot be recorded', async () => {
     const { cairn, workspace, event, file, backUp } = await newBackup()

@@ -4,6 +4,7 @@ import type { Database, ReadingDatabase, Transaction } from '../../database.ts'
 import { runDeclared } from '../../effects.ts'
 import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
+import { lastCustomerRef, skipCustomerRefs } from '../customer-refs.ts'
 
 /**
  * Deletes a customer from the tables that others read. The row number stays in `enrolment_numbers`, for followers, and
@@ -42,8 +43,7 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   const left = sql`DELETE FROM enrolments WHERE customer_ref = ${ref}`
   const removed = await runDeclared(db, ['enrolments'], left)
   await runDeclared(db, ['customers'], sql`DELETE FROM customers WHERE customer_ref = ${ref}`)
-  const last = sql`UPDATE event_indexing SET removed_customer_ref = max(removed_customer_ref, ${ref})`
-  await runDeclared(db, [], last)
+  await skipCustomerRefs(db, ref)
   const removal_id = await insertRemoval(db, {
     workspace_id,
     kind: 'customer',
@@ -92,9 +92,7 @@ export async function removeOwn(db: Transaction, workspaceId: string, rows: numb
   const { rows: found } = await sql<{ ref: number }>`
     SELECT workspace_ref AS ref FROM workspaces WHERE workspace_id = ${workspaceId}`.execute(db)
   const ref = found[0]?.ref
-  const last = sql`UPDATE event_indexing SET removed_customer_ref
-    = max(removed_customer_ref, (SELECT coalesce(max(customer_ref), 0) FROM customers))`
-  await runDeclared(db, [], last)
+  await skipCustomerRefs(db, await lastCustomerRef(db))
   const some = sql`DELETE FROM customers WHERE customer_ref IN (
     SELECT customer_ref FROM customers WHERE workspace_id = ${workspaceId} LIMIT ${sql.lit(rows)})`
   const customers = await runDeclared(db, ['customers'], some)

@@ -4,6 +4,7 @@ import { ownDigest } from '../../../domain/own-digest.ts'
 import type { Discretion, InitializeOutcome } from '../../events/event-store.ts'
 import { brokenInitializeRule } from '../../events/ingestion-rules.ts'
 import type { Connection } from '../connection.ts'
+import { LAST_CUSTOMER_REF } from '../customer-refs.ts'
 import type { References } from './references.ts'
 
 export type Initialization = {
@@ -162,10 +163,9 @@ function prepare(connection: Connection) {
       WHERE workspace_id = ? AND customer_type = ? AND client_customer_id = ?`,
     ),
     insert: connection.prepare(
-      // The number of a removed customer is not reused, because its events are removed later.
       `INSERT INTO customers (customer_ref, workspace_id, customer_id, customer_type, client_customer_id, customer_name,
         name_key, created_ms, updated_ms) VALUES ((
-          SELECT 1 + max(removed_customer_ref, coalesce((SELECT max(customer_ref) FROM customers), 0)) FROM event_indexing
+          SELECT 1 + ${LAST_CUSTOMER_REF} FROM event_indexing
         ), ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     workspace: connection.prepare<[string], { erasure_secret: string; erasures: number }>(
