@@ -35,4 +35,22 @@ describe('At 400 %', () => {
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
   })
+
+  it('nothing that gets the focus is under the header', async ({ open }) => {
+    const page = await open('webhooks/new', { viewport })
+    await page.getByRole('button', { name: 'Create webhook' }).focus()
+    const covered: string[] = []
+    for (let place = ''; place !== 'outside'; ) {
+      await page.keyboard.press('Shift+Tab')
+      place = await page.evaluate(() => {
+        const focused = document.activeElement
+        if (!focused?.closest('main')) return 'outside'
+        const header = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0
+        const { top } = focused.getBoundingClientRect()
+        return top < header ? `${focused.outerHTML} at ${top}` : 'seen'
+      })
+      if (place.startsWith('<')) covered.push(place)
+    }
+    expect(covered).toEqual([])
+  })
 })
