@@ -1,4 +1,4 @@
-import { Box, Menu } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import {
   IconArchive,
   IconArchiveOff,
@@ -19,8 +19,7 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
   const isArchived = useMembership().status === 'archived'
   const ArchivingIcon = isArchived ? IconArchiveOff : IconArchive
   return (
-    // In a low window, or zoomed in: the header, and the menu with it, does not scroll with the page.
-    <Box mah="max(6rem, 100dvh - 10rem)" style={{ overflowY: 'auto' }}>
+    <>
       <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => onChoose('rename')}>
         Rename workspace…
       </Menu.Item>
@@ -55,6 +54,6 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
           Create workspace…
         </Menu.Item>
       )}
-    </Box>
+    </>
   )
 }

@@ -48,7 +48,8 @@ export function WorkspaceSwitch() {
             {name}
           </Button>
         </Menu.Target>
-        <Menu.Dropdown>
+        {/* The header, and the menu with it, does not scroll with the page. */}
+        <Menu.Dropdown mah="calc(100dvh - 4.5rem)" style={{ overflowY: 'auto' }}>
           <Menu.Label>Workspaces</Menu.Label>
           <Box mah="60dvh" style={{ overflowY: 'auto' }}>
             {workspaces.map((workspace) => (

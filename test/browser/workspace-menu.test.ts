@@ -6,6 +6,17 @@ import { it } from './it.ts'
 import { chooseFromWorkspaceMenu, screenPath } from './screens.ts'
 
 describe('The menu of a workspace', () => {
+  it('can be reached to its end beside many other workspaces', async ({ workspace, owner, open }) => {
+    const api = owner.client(workspace.workspace_id)
+    for (let count = 0; count < 12; count++) {
+      const name = `Workspace ${count} of ${owner.person_id}`
+      expect(await api.createWorkspace({ body: { name } })).toHaveProperty('data')
+    }
+    const page = await open('journeys', { viewport: { width: 1280, height: 720 } })
+    await chooseFromWorkspaceMenu(page, 'Create workspace…')
+    await page.getByRole('dialog', { name: 'Create workspace' }).waitFor()
+  })
+
   it('says what happens to events without a definition, and an owner changes it there', async ({
     cairn,
     workspace,
