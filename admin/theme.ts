@@ -68,9 +68,10 @@ export const theme = createTheme({
         attributes: { header: { role: 'presentation' } },
       },
       styles: (_: MantineTheme, { opened }: ModalProps) => ({
-        title: { fontWeight: 650 },
+        // Names can be long words.
+        title: { fontWeight: 650, minWidth: 0 },
         // While it closes, a second click must not send a change again.
-        content: opened ? {} : { pointerEvents: 'none' },
+        content: { overflowWrap: 'break-word', ...(!opened && { pointerEvents: 'none' }) },
       }),
     },
     // A menu may contain only items, and everything on a page must be inside a landmark.

@@ -25,10 +25,10 @@ export function AccountScreen() {
   return (
     <Page title="Account" description="Your account, shared by all your workspaces.">
       <Paper withBorder p="lg">
-        <DataList orientation="vertical">
+        <DataList orientation="vertical" style={{ overflowWrap: 'anywhere' }}>
           <DataList.Item>
             <DataList.ItemLabel>Email</DataList.ItemLabel>
-            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.email}</DataList.ItemValue>
+            <DataList.ItemValue>{person.email}</DataList.ItemValue>
           </DataList.Item>
           <DataList.Item>
             <DataList.ItemLabel>Role in {visibleName(name)}</DataList.ItemLabel>

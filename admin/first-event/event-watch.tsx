@@ -85,7 +85,7 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
           <Text fw={500} mb={4}>
             Next steps
           </Text>
-          <Group gap="lg">
+          <Group gap="lg" style={{ overflowWrap: 'anywhere' }}>
             {journey.steps.length > 0 ? (
               <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
                 View report of {name}

@@ -15,7 +15,7 @@ export function EmptyState({
 }) {
   return (
     <Paper withBorder p="xl">
-      <Stack align="center" gap="sm" py="md" ta="center">
+      <Stack align="center" gap="sm" py="md" ta="center" style={{ overflowWrap: 'anywhere' }}>
         {icon && (
           <Box c="dimmed" aria-hidden>
             {icon}

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
@@ -45,6 +46,45 @@ function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', 
   const store = connect(sqlitePath(cairn.databaseUrl))
   store.prepare(`UPDATE ${table} SET name = ? WHERE ${column[table]} = ?`).run(invisible, id)
 }
+
+describe('A name of 200 characters without a space', () => {
+  const long = 'W'.repeat(200)
+
+  it('widens no screen', async () => {
+    const { journey_id, workspace_id } = workspace
+    const api = owner.client(workspace_id)
+    await api.updateWorkspace({ body: { name: `${long}${workspace_id}` } })
+    await api.updateJourney({ path: { journey_id }, body: { name: long } })
+    const customer_id = await initialize(workspace, 'user-1')
+    await workspace.client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    const { data } = await api.defineEvent({
+      body: { event_id: 'signed_up', description: long, variables: { type: 'object' } },
+    })
+    for (const [screen, shown] of [
+      ['overview', /^Incoming events and conversion in W/],
+      [`events/definitions/${data?.definition.definition_id}`, long],
+      [`first-event?journey=${journey_id}`, /^View events of W/],
+      [`members?search=${long}`, /^No member has a name/],
+      ['account', /^Role in W/],
+    ] as const) {
+      const page = await open(screen)
+      await page.getByText(shown).first().waitFor()
+      const { width } = page.viewportSize() ?? {}
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), screen).toBe(width)
+    }
+  })
+
+  it('widens no dialog', async () => {
+    const { journey_id } = workspace
+    await workspace.client.updateJourney({ path: { journey_id }, body: { name: long } })
+    const page = await open('journeys')
+    await page.getByRole('button', { name: `Actions for ${long}` }).click()
+    await page.getByRole('menuitem', { name: 'Archive' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Archive journey' }).waitFor()
+    expect(await dialog.evaluate((dialog) => dialog.scrollWidth - dialog.clientWidth)).toBe(0)
+  })
+})
 
 describe('A name that nobody can see', () => {
   // A request would be refused, which no test in this file expects.
