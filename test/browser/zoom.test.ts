@@ -36,6 +36,20 @@ describe('At 400 %', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
   })
 
+  it('a filter by a variable with a long name is no wider than the window', async ({
+    workspace,
+    client,
+    open,
+  }) => {
+    const { journey_id } = workspace
+    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const name = 'number_of_people_who_were_invited_to_the_workspace'
+    const page = await open(`journeys/${journey_id}?variables=${name}:7`, { viewport })
+    await page.getByRole('button', { name: `${name} 7 , remove filter` }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+  })
+
   it('nothing that gets the focus is under the header', async ({ open }) => {
     const page = await open('webhooks/new', { viewport })
     await page.getByRole('button', { name: 'Create webhook' }).focus()
