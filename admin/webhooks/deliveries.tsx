@@ -51,6 +51,7 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
         </Alert>
       )}
       <SegmentedControl
+        size="xs"
         aria-label="Deliveries to show"
         value={status}
         onChange={(value) => filters.set('status', value)}

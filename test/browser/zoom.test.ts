@@ -2,6 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { initialize } from '../fixtures/customer.ts'
+import { webhookScreen } from './changes.ts'
 import { it } from './it.ts'
 import { chooseFromWorkspaceMenu } from './screens.ts'
 
@@ -47,6 +48,12 @@ describe('At 400 %', () => {
     const name = 'number_of_people_who_were_invited_to_the_workspace'
     const page = await open(`journeys/${journey_id}?variables=${name}:7`, { viewport })
     await page.getByRole('button', { name: `${name} 7 , remove filter` }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+  })
+
+  it('the page of a webhook is no wider than the window', async ({ workspace, owner, open }) => {
+    const page = await open(await webhookScreen({ workspace, owner }), { viewport })
+    await page.getByRole('radiogroup', { name: 'Deliveries to show' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
   })
 
