@@ -86,6 +86,26 @@ describe('A name of 200 characters without a space', () => {
   })
 })
 
+describe('A value that nobody can see', () => {
+  it('is a group whose name says which characters it has', async () => {
+    const { client, journey_id } = workspace
+    await client.updateJourney({
+      path: { journey_id },
+      body: { steps: [{ event_id: 'signed_up', name: 'Signed up' }] },
+    })
+    for (const plan of [invisible, ' ', 'team', 'team ']) {
+      const customer_id = await initialize(workspace, `user-${plan}`)
+      const custom_variables = { plan }
+      await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', custom_variables } })
+    }
+    const page = await open(`journeys/${journey_id}?breakdown=variable:plan`)
+    const groups = page.getByRole('table', { name: 'Groups' }).getByRole('rowheader')
+    await expect
+      .poll(async () => (await groups.allInnerTexts()).map((text) => text.split('\n')[0]).sort())
+      .toEqual(['"team "', 'Invisible text (U+0020)', 'Invisible text (U+200B U+0020 U+2060)', 'team'])
+  })
+})
+
 describe('A name that nobody can see', () => {
   // A request would be refused, which no test in this file expects.
   it('is recognized before it is sent, in every form', async () => {
