@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
-import { countText } from '../parts/number-text.ts'
+import { countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { barsOf, type Span } from './span.ts'
@@ -18,14 +18,28 @@ type Counts = { created: number; duplicate: number; rejected: number; requests: 
 
 type Bar = Counts & { from: Date; to: Date }
 
+type Part = {
+  name: keyof Counts
+  /** What is counted if it is not events, in the singular. */
+  noun?: string
+  outcome: string
+  color: number
+  isShownAtNone?: true
+}
+
 /** In stacking order, each with its series color. */
-const parts: { name: keyof Counts; label: string; color: number; isShownAtNone?: true }[] = [
-  { name: 'created', label: 'created', color: 1, isShownAtNone: true },
-  { name: 'duplicate', label: 'duplicate', color: 2 },
-  { name: 'rejected', label: 'rejected', color: 5, isShownAtNone: true },
-  { name: 'requests', label: 'requests rejected', color: 4 },
-  { name: 'customers', label: 'registrations rejected', color: 6 },
+const parts: Part[] = [
+  { name: 'created', outcome: 'created', color: 1, isShownAtNone: true },
+  { name: 'duplicate', outcome: 'duplicate', color: 2 },
+  { name: 'rejected', outcome: 'rejected', color: 5, isShownAtNone: true },
+  { name: 'requests', noun: 'request', outcome: 'rejected', color: 4 },
+  { name: 'customers', noun: 'registration', outcome: 'rejected', color: 6 },
 ]
+
+/** A count of a part: `3 created`, `1 request rejected`. */
+function countedText({ noun, outcome }: Part, count: number): string {
+  return `${noun ? countOf(count, noun) : countText(count)} ${outcome}`
+}
 
 /**
  * A histogram of created, duplicate and rejected events and of rejected requests. Clicking a bar zooms into it, dragging over
@@ -71,11 +85,11 @@ export function Histogram({
         <Group gap="md">
           {parts
             .filter(({ name, isShownAtNone }) => isShownAtNone || sum(name) > 0)
-            .map(({ name, label, color }) => (
-              <span key={name}>
-                <span className="swatch" style={{ background: `var(--series-${color})` }} />
+            .map((part) => (
+              <span key={part.name}>
+                <span className="swatch" style={{ background: `var(--series-${part.color})` }} />
                 {/* Not the counts of another span or filter. */}
-                {bars && !isPlaceholderData ? countText(sum(name)) : '…'} {label}
+                {bars && !isPlaceholderData ? countedText(part, sum(part.name)) : `… ${part.outcome}`}
               </span>
             ))}
           <Text span inherit c="dimmed">
@@ -99,7 +113,7 @@ export function Histogram({
           {bars?.map((bar) => {
             const { from, to } = bar
             const shown = parts.filter(({ name, isShownAtNone }) => isShownAtNone || bar[name] > 0)
-            const texts = shown.map(({ name, label }) => `${countText(bar[name])} ${label}`)
+            const texts = shown.map((part) => countedText(part, bar[part.name]))
             const text = `${instantText(from)}: ${texts.join(', ')}`
             return (
               <button
@@ -121,7 +135,7 @@ export function Histogram({
                 <VisuallyHidden>{text}, zoom in</VisuallyHidden>
                 {parts.map(
                   ({ name, color }) =>
-                    bar[name] > 0 && <Part key={name} count={bar[name]} most={most} color={color} />,
+                    bar[name] > 0 && <PartBar key={name} count={bar[name]} most={most} color={color} />,
                 )}
               </button>
             )
@@ -151,7 +165,7 @@ function isDrawn(drawn: Drawn | undefined, { from }: Bar): boolean {
 }
 
 /** At least 2 px high: one rejected event in a million is exactly what people look for. */
-function Part({ count, most, color }: { count: number; most: number; color: number }) {
+function PartBar({ count, most, color }: { count: number; most: number; color: number }) {
   const height = `max(2px, ${(count / most) * 100}%)`
   return <div style={{ width: '100%', background: `var(--series-${color})`, height, flexShrink: 0 }} />
 }

@@ -44,7 +44,7 @@ function WorstMistake({ worst: { code, field, key_id, first_at, count } }: { wor
     <>
       {code}
       {field && ` ${isolated(field)}`} from key {useKeyName(key_id)} since {clockText(new Date(first_at))},{' '}
-      {countText(count)} times
+      {countOf(count, 'time')}
     </>
   )
 }

@@ -603,6 +603,20 @@ describe('What was refused', () => {
     }
   })
 
+  it('is counted in the singular if there is one', async () => {
+    const { journey_id, secret_key } = workspace
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    for (const path of ['/events/create', '/customers/initialize']) {
+      await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify({ journey_id }) })
+    }
+    const page = await open('events')
+    const over = page.getByRole('region', { name: 'Events over time' })
+    for (const noun of ['request', 'registration']) {
+      await over.getByText(`1 ${noun} rejected`, { exact: true }).waitFor()
+      await over.getByRole('button', { name: new RegExp(`, 1 ${noun} rejected`) }).waitFor()
+    }
+  })
+
   it('shows each of ten mistakes of an application, what was sent and what to do', async () => {
     const { client, journey_id, secret_key } = workspace
     const ada = await customer('Ada Lovelace', 'user-1')
