@@ -86,7 +86,8 @@ export function CustomerScreen() {
       action={
         canChange &&
         customer.data && (
-          <Group gap="sm" align="flex-start">
+          // Keyed: what is asked or exported is of this customer.
+          <Group key={customerId} gap="sm" align="flex-start">
             <SaveButton
               label="Export customer data"
               request={(signal) => cairn.exportCustomer({ path: { customer_id: customerId }, signal })}

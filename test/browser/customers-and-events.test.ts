@@ -567,4 +567,26 @@ describe('erasing a customer', () => {
     const { error } = await workspace.client.getCustomer({ path: { customer_id: erased } })
     expect(error?.code).toBe('customer_not_found')
   })
+
+  it('asks about no other customer once the page shows that one', async () => {
+    const name = 'Grace Hopper'
+    for (const id of ['user-1', 'user-2']) await customer(name, id)
+    const page = await open('customers')
+    const show = async (client_customer_id: string) => {
+      await tableRows(page, 'Customers').filter({ hasText: client_customer_id }).getByRole('link').click()
+      await heading(page, name).waitFor()
+      await page.getByRole('main').getByText(client_customer_id, { exact: true }).waitFor()
+    }
+    await show('user-1')
+    await page.getByRole('link', { name: 'Customers', exact: true }).click()
+    await show('user-2')
+    await page.getByRole('button', { name: `Actions for ${name}` }).click()
+    await page.getByRole('menuitem', { name: 'Erase…' }).click()
+    const dialog = page.getByRole('dialog', { name: `Erase ${name}?` })
+    await dialog.getByLabel('Type the name').fill(name)
+    // From the list of pages to go back to: the one in between is skipped.
+    await page.evaluate(() => history.go(-2))
+    await page.getByText('user-1', { exact: true }).waitFor()
+    expect(await dialog.count()).toBe(0)
+  })
 })
