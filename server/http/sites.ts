@@ -83,7 +83,8 @@ async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
     // Not 404: the path is documented in deploy/monitoring.md, and an operator should see what is missing.
     throw new Problem('unauthorized', {
       detail:
-        'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or read the metrics on the machine of the server, without a proxy.',
+        'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or read the metrics at 127.0.0.1 on the machine of the server, ' +
+        'without a proxy and without an Authorization header.',
       headers: { 'WWW-Authenticate': 'Bearer' },
     })
   }
