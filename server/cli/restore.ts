@@ -20,7 +20,13 @@ import { errorText } from '../storage/file-errors.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
-import { isDamage, openReadable, openWritable, takeServerLock } from '../storage/sqlite/connection.ts'
+import {
+  assertWritable,
+  isDamage,
+  openReadable,
+  openWritable,
+  takeServerLock,
+} from '../storage/sqlite/connection.ts'
 import { lastCustomerRef, skipCustomerRefs } from '../storage/sqlite/customer-refs.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
 import {
@@ -78,6 +84,7 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new InUse('a server is running on the store; stop it first')
   try {
+    assertWritable(sqlitePath(config.databaseUrl))
     const restored = await replace(config, file)
     io.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {

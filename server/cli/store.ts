@@ -2,8 +2,10 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
 import type { Transaction } from '../storage/database.ts'
+import { errorText } from '../storage/file-errors.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
 import { isFile, openDatabase } from '../storage/open.ts'
+import { storageFailure } from '../storage/sqlite/connection.ts'
 import { isStore, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { quoted } from './table.ts'
@@ -13,6 +15,7 @@ import { quoted } from './table.ts'
  * store meanwhile; servers see the change within a second.
  * @param options.create whether to create the store if there is none
  * @throws {CommandFailure} if there is none and it is not to be created
+ * @throws {Error} with a message for the operator if the file of the store cannot be written
  */
 export async function inStore<Result>(
   databaseUrl: string,
@@ -24,6 +27,10 @@ export async function inStore<Result>(
   const { db, close } = opened
   try {
     return await inTransaction(db, work)
+  } catch (error) {
+    if (!isFile(databaseUrl) || !storageFailure(error)) throw error
+    const path = sqlitePath(databaseUrl)
+    throw new Error(`Cannot write ${path}: ${errorText(error, path)}`, { cause: error })
   } finally {
     await close()
   }

@@ -81,6 +81,18 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
 }
 
 /**
+ * Refuses a file that this process cannot write. SQLite opens it nevertheless, for reading.
+ * @throws {CannotOpen}
+ */
+export function assertWritable(path: string): void {
+  try {
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    throw new CannotOpen(path, error)
+  }
+}
+
+/**
  * Takes the lock of the only server on this file, and holds it until the connection is closed or the process dies: the
  * operating system then releases it in any case. What a killed restore, which held it too, has left is removed.
  * @returns undefined if another process holds it

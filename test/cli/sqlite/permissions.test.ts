@@ -1,6 +1,6 @@
 // engines: sqlite (files and their modes)
 
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
@@ -51,6 +51,16 @@ describe.runIf(canBeKeptOut())(
       expect(read).toMatchObject({ code: 1, stdout: '' })
       expect(read.stderr).toContain(`${deniedText('read', own.store)}\n`)
       expect(readdirSync(own.empty)).toEqual([])
+    })
+
+    it.each(['serve', 'restore file', 'setup-link'])('to write the store: cairn %s', async (words) => {
+      const own = await newFolder()
+      copyFileSync(own.store, own.file)
+      chmodSync(own.store, 0o400)
+      const refused = await run(own, words)
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr).toContain(`${deniedText('write', own.store)}\n`)
+      expect(readdirSync(own.storeFolder).filter((name) => name.includes('replaced'))).toEqual([])
     })
 
     it.each(['serve', 'copy --from sqlite:store/cairn.db --to sqlite:c.db'])(

@@ -9,7 +9,7 @@ import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
 import { assertWhole } from '../../transfer/unfinished-copy.ts'
 import type { Failure } from '../../unavailable.ts'
-import { type Connection, openReadable, takeServerLock } from '../connection.ts'
+import { assertWritable, type Connection, openReadable, takeServerLock } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
 import { hasTable, migrateFile } from '../migrate-file.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
@@ -69,6 +69,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       const advice = 'Stop it, or give this one another DATABASE_URL.'
       throw new InUse(`Another Cairn server is running on ${path}. ${advice}`)
     }
+    assertWritable(path)
     await migrateFile(path, (begun) => say({ kind: 'migrating', begun }))
     const reading = openReadable(path)
     await assertWhole(path, (table) => hasTable(reading, table)).finally(() => reading.close())
