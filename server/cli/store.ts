@@ -39,12 +39,14 @@ export async function inStore<Result>(
 /**
  * Refuses to create a folder for a store: a store in the wrong place looks like one that has lost all its data.
  * @param setting what has the URL
- * @throws {CommandFailure} if the folder is missing, unless it is the default one
+ * @throws {CommandFailure} if it is not a folder, or is missing, unless it is the default one
  */
 export function assertFolder(databaseUrl: string, setting = 'DATABASE_URL'): void {
   if (!isFile(databaseUrl)) return
   const folder = dirname(resolve(sqlitePath(databaseUrl)))
-  if (databaseUrl === DEFAULT_DATABASE_URL || statSync(folder, { throwIfNoEntry: false })) return
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats?.isDirectory() || (!stats && databaseUrl === DEFAULT_DATABASE_URL)) return
+  if (stats) throw new CommandFailure(`${folder} is not a folder. Correct ${setting}`, ExitCode.usage)
   const advice = `Create it (mkdir -p ${quoted(folder)}), or correct ${setting}`
   throw new CommandFailure(`the folder ${folder} of the store does not exist. ${advice}`, ExitCode.usage)
 }

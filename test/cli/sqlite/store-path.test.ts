@@ -1,7 +1,7 @@
 // engines: sqlite (what only SQLite has)
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -39,6 +39,17 @@ it('a folder in place of the store or of a backup is called a folder', async () 
   expect(served).toMatchObject({ code: 1, stderr: message })
   const restored = await runCairn(['restore', folder], { environment: { DATABASE_URL: await newStore() } })
   expect(restored).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
+})
+
+it('a file in place of the folder of the store is named', async () => {
+  const file = join(temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  const DATABASE_URL = `sqlite:${join(file, 'cairn.db')}`
+  const stderr = `cairn: ${file} is not a folder. Correct DATABASE_URL\n`
+  for (const command of ['serve', 'migrate', 'init --workspace A --journey B', `restore ${file}`]) {
+    const refused = await runCairn(command.split(' '), { environment: { DATABASE_URL } })
+    expect([command, refused]).toEqual([command, { code: 2, stdout: '', stderr }])
+  }
 })
 
 it('something that is not a regular file is refused in place of the store, and never waited for', async () => {
