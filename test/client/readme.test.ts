@@ -115,6 +115,26 @@ it('the example for leaving a page keeps what every tab has left, until it was s
   )
   await vi.waitUntil(() => Object.keys(storage).length === 0, withPatience)
 
+  // What cannot be read holds up no other, and more than the queue takes are sent in parts.
+  const many = Array.from({ length: 1200 }, (_, number) => event(number))
+  const { leave } = await open(many)
+  leave()
+  const [unreadable = ''] = Object.keys(storage)
+  storage.setItem(unreadable, 'x')
+  let [waiting, most] = [0, 0]
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  await open([], async () => {
+    most = Math.max(most, ++waiting)
+    await setImmediate()
+    waiting -= 1
+    return {}
+  })
+  await vi.waitUntil(() => Object.keys(storage).length === 1, withPatience)
+  vi.restoreAllMocks()
+  expect(Object.keys(storage)).toEqual([unreadable])
+  expect(most).toBe(500)
+  storage.removeItem(unreadable)
+
   for (const status of [404, 413]) {
     const { leave } = await open([event(4)])
     leave()
