@@ -8,6 +8,7 @@ import { startServer } from '../main.ts'
 import { makeSetupLink } from '../setup-link.ts'
 import type { CommandIo } from './command-io.ts'
 import { createWorkspace } from './init.ts'
+import { name } from './options.ts'
 import { requestLines } from './request-lines.ts'
 import { nextSignal } from './signals.ts'
 import { inStore } from './store.ts'
@@ -16,7 +17,7 @@ type DevOptions = { journey: string; json?: boolean }
 
 export function defineDev(command: Command, config: () => Config, io: CommandIo): void {
   command
-    .option('--journey <name>', 'name of the journey', 'Onboarding')
+    .option('--journey <name>', 'name of the journey', name, 'Onboarding')
     .option('--json', 'print the URL and the keys as one JSON object, and requests on standard error')
     .action((options: DevOptions) => dev(config(), io, options))
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { count, duration_ms, name, origin, rate } from '../../server/cli/options.ts'
-import { runCairn } from '../fixtures/command.ts'
+import { runCairn, spawnCairn } from '../fixtures/command.ts'
 
 describe('a name', () => {
   it('has 1 to 255 characters without NUL', () => {
@@ -10,6 +10,17 @@ describe('a name', () => {
     expect(name('\u{1F600}'.repeat(255))).toHaveLength(510)
     for (const text of ['', 'x'.repeat(256), 'a\0b']) expect(() => name(text)).toThrow('1 to 255 characters')
   })
+})
+
+it('a name that the contract does not accept is refused by every command that creates a journey', async () => {
+  const port = { environment: { PORT: '0' } }
+  for (const args of [
+    ['dev', '--journey', ''],
+    ['init', '--workspace', 'A', '--journey', 'x'.repeat(256)],
+  ]) {
+    const stderr = expect.stringContaining('It must have 1 to 255 characters')
+    expect(await spawnCairn(args, port).ended).toMatchObject({ code: 2, stdout: '', stderr })
+  }
 })
 
 describe('a span of time', () => {
