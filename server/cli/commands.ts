@@ -87,7 +87,11 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
       const command = program.command(name).description(description)
       if (asked.includes(name)) (await load())(command, config, io)
     }
-    await program.parseAsync(args, { from: 'user' })
+    const [first, second = '', ...rest] = args
+    const hasCommands = program.commands.some((each) => each.name() === second && each.commands.length > 0)
+    // Commander's own help looks up only the first of two words: `cairn help key create`.
+    const words = first === 'help' && hasCommands ? [second, first, ...rest] : args
+    await program.parseAsync(words, { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
