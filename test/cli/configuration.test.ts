@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfig, settings } from '../../server/config.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
@@ -248,10 +249,18 @@ describe('the configuration', () => {
   })
 })
 
+/** A SQLite database, as the store itself is. */
+function databaseFile(): string {
+  const path = join(temporaryFolder(), 'other.db')
+  new Database(path).exec('CREATE TABLE notes (text TEXT)').close()
+  return path
+}
+
 describe('a file of erasures that would keep nothing', () => {
   it.each([
     ['a folder', temporaryFolder, /^cairn: CAIRN_ERASURES_FILE must be a file, but .+\n$/],
     ['a device', () => '/dev/null', /^cairn: CAIRN_ERASURES_FILE must be a file, but .+\n$/],
+    ['a SQLite database', databaseFile, /^cairn: The file of erasures .+ is a SQLite database\. .+\n$/],
     [
       'in a folder that does not exist',
       () => join(temporaryFolder(), 'disk', 'erased'),

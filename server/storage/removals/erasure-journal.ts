@@ -58,7 +58,7 @@ export class ErasureJournal {
 
   /**
    * @param path of the file, which is created with the first erasure; its folder must exist
-   * @throws {Error} with a message for the operator if the file cannot be read
+   * @throws {Error} with a message for the operator if the file cannot be read, or is a SQLite database
    */
   constructor(path: string) {
     this.#path = path
@@ -176,11 +176,15 @@ function linesOf(path: string): NotedErasure[] {
 
 /** Returns the text of the file; empty if it does not exist. */
 function textOf(path: string): string {
+  let text: string
   try {
-    return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : ''
+    text = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : ''
   } catch (error) {
     throw new Error(`Cannot read the file of erasures ${path}: ${errorText(error)}`, { cause: error })
   }
+  // Perhaps the store itself, whose next checkpoint overwrites or cuts off what was appended.
+  if (!text.startsWith('SQLite format 3\0')) return text
+  throw new Error(`The file of erasures ${path} is a SQLite database. Choose another CAIRN_ERASURES_FILE.`)
 }
 
 function nameOf({ workspace_id, customer_id }: CustomerName): string {
