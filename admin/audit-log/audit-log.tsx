@@ -96,9 +96,7 @@ function AuditLog() {
         <InstantField label="From" value={values.from} onChange={(value) => filters.set('from', value)} />
         <InstantField label="Before" value={values.to} onChange={(value) => filters.set('to', value)} />
       </FilterBar>
-      {entries.error && !entries.isFetchNextPageError && (
-        <ProblemAlert error={entries.error} onRetry={() => void entries.refetch()} />
-      )}
+      <ProblemAlert error={entries.listError} onRetry={() => void entries.refetch()} />
       {entries.isPending && <Loading lines={10} />}
       {entries.items.length > 0 && (
         <ArrowKeys>

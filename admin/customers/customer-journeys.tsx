@@ -21,9 +21,7 @@ export function CustomerJourneys({ journeys }: { journeys: ReturnType<typeof use
       <Title order={2} size="h4" id="journeys">
         Journeys
       </Title>
-      {journeys.error && !journeys.isFetchNextPageError && (
-        <ProblemAlert error={journeys.error} onRetry={() => void journeys.refetch()} />
-      )}
+      <ProblemAlert error={journeys.listError} onRetry={() => void journeys.refetch()} />
       {journeys.isPending && <Loading lines={3} />}
       {journeys.isEmpty && <Text size="sm">This customer has not entered any journey yet.</Text>}
       <SimpleGrid

@@ -250,9 +250,7 @@ function CustomerTimeline({
           />
         </FilterBar>
       )}
-      {events.error && !events.isFetchNextPageError && (
-        <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />
-      )}
+      <ProblemAlert error={events.listError} onRetry={() => void events.refetch()} />
       {events.isPending && <Loading lines={8} />}
       {events.items.length > 0 && (
         <Timeline

@@ -80,9 +80,7 @@ export function CustomersScreen() {
         </Group>
 
         <FoundStatus query={filters.count > 0 ? customers : undefined} noun="customer" />
-        {customers.error && !customers.isFetchNextPageError && (
-          <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
-        )}
+        <ProblemAlert error={customers.listError} onRetry={() => void customers.refetch()} />
         {customers.isPending && <Loading lines={8} />}
         {customers.data && (
           <Stack gap="md" aria-busy={customers.isPlaceholderData}>

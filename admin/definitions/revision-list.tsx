@@ -29,9 +29,7 @@ export function RevisionList({ definition_id }: Pick<Schemas['EventDefinition'],
       </Title>
       <Stack gap="sm">
         {revisions.isPending && <Loading lines={2} />}
-        {!revisions.isFetchNextPageError && (
-          <ProblemAlert error={revisions.error} onRetry={() => revisions.refetch()} />
-        )}
+        <ProblemAlert error={revisions.listError} onRetry={() => revisions.refetch()} />
         {revisions.items.map((revision) => (
           <Paper key={revision.revision} withBorder p="sm">
             <Stack gap={4}>

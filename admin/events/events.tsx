@@ -145,10 +145,7 @@ export function EventsScreen() {
             </Group>
           </Alert>
         )}
-        <ProblemAlert
-          error={events.isFetchNextPageError ? null : events.error}
-          onRetry={() => events.refetch()}
-        />
+        <ProblemAlert error={events.listError} onRetry={() => events.refetch()} />
         {!events.error && <ProblemAlert error={live.error} />}
         {events.isPending && <Loading lines={10} />}
         {variable && listed.length > 0 && (

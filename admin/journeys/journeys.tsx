@@ -97,9 +97,7 @@ export function JourneysScreen() {
           </div>
         )}
         {journeys.isEmpty && <NoJourneys filter={filter} search={search} />}
-        {journeys.error && !journeys.isFetchNextPageError && (
-          <ProblemAlert error={journeys.error} onRetry={() => journeys.refetch()} />
-        )}
+        <ProblemAlert error={journeys.listError} onRetry={() => journeys.refetch()} />
         <LoadMore query={journeys} />
       </Stack>
       <NewJourneyDialog

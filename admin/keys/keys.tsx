@@ -126,9 +126,7 @@ export function KeysScreen() {
               : 'Programs need a key to send customers and events.'}
           </EmptyState>
         )}
-        {keys.error && !keys.isFetchNextPageError && (
-          <ProblemAlert error={keys.error} onRetry={() => keys.refetch()} />
-        )}
+        <ProblemAlert error={keys.listError} onRetry={() => keys.refetch()} />
         <LoadMore query={keys} />
       </Stack>
       <NewKeyDialog opened={isCreating} onClose={() => setIsCreating(false)} onMade={show} />

@@ -66,9 +66,7 @@ export function MemberList() {
           it.
         </EmptyState>
       )}
-      {members.error && !members.isFetchNextPageError && (
-        <ProblemAlert error={members.error} onRetry={() => members.refetch()} />
-      )}
+      <ProblemAlert error={members.listError} onRetry={() => members.refetch()} />
       <LoadMore query={members} />
     </Stack>
   )

@@ -149,9 +149,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
       {report.data && <IncompleteNumbers report={report.data} from={ofReport.query.entered_from} />}
       <Text style={{ overflowWrap: 'anywhere' }}>{sentenceOf(values, steps)}</Text>
       <FoundStatus query={customers} noun="customer" />
-      {customers.error && !customers.isFetchNextPageError && (
-        <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
-      )}
+      <ProblemAlert error={customers.listError} onRetry={() => void customers.refetch()} />
       {!report.data && <ProblemAlert error={report.error} onRetry={() => void report.refetch()} />}
       {(customers.isPending || report.isPending) && <Loading lines={8} />}
       {customers.data && !report.isPending && (

@@ -61,10 +61,7 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
         ]}
         style={{ alignSelf: 'flex-start' }}
       />
-      <ProblemAlert
-        error={deliveries.isFetchNextPageError ? null : deliveries.error}
-        onRetry={() => deliveries.refetch()}
-      />
+      <ProblemAlert error={deliveries.listError} onRetry={() => deliveries.refetch()} />
       {deliveries.isPending && <Loading lines={5} />}
       {deliveries.items.length > 0 && (
         <DeliveryTable deliveries={deliveries.items} openedId={openedId} onOpen={open} />

@@ -40,7 +40,7 @@ export function RefusalList({
   return (
     <Stack gap="xs">
       {refusals.isPending && <Loading lines={3} />}
-      <ProblemAlert error={refusals.isFetchNextPageError ? null : refusals.error} />
+      <ProblemAlert error={refusals.listError} />
       {rows.length > 0 && (
         <Table className="event-rows" aria-label="Rejected requests" layout="fixed" verticalSpacing={3}>
           <Table.Thead>

@@ -23,7 +23,8 @@ const limitEmptyPages = 10
 
 /**
  * An API list, page by page. `items` is everything read so far, empty until the first page has loaded; `isEmpty` means that
- * the list ended without any item.
+ * the list ended without any item. `listError` is why the list could not be read, unless it is why a further page could not,
+ * which `<LoadMore>` shows.
  *
  * `key` identifies the list with all its filters (`useWorkspaceKey('journeys', { status })`). Pass the result to `<LoadMore>`.
  */
@@ -44,7 +45,7 @@ export function usePages<Item>(
   })
   const items = query.data?.pages.flatMap(({ data }) => data) ?? []
   const isEmpty = query.data !== undefined && items.length === 0 && !query.hasNextPage
-  return { ...query, items, isEmpty }
+  return { ...query, items, isEmpty, listError: query.isFetchNextPageError ? null : query.error }
 }
 
 /** The page at a cursor, or the first non-empty one after it, within `limitEmptyPages`. */
