@@ -31,9 +31,8 @@ export function CustomersScreen() {
   const type = values.type || undefined
 
   const filter: CustomerFilter = { ...(search && { search }), ...(type && { customer_type: type }) }
-  const key = useWorkspaceKey('customers', 'list', { search, type })
   const customers = usePages(
-    key,
+    useWorkspaceKey('customers', 'list', { search, type }),
     (cursor, signal) =>
       taken(
         cairn.listCustomers({
@@ -41,8 +40,7 @@ export function CustomersScreen() {
           signal,
         }),
       ),
-    // The list stays while the next search loads, but never in another workspace.
-    { keepsList: (earlier) => earlier[0] === key[0] },
+    { keepsList: true },
   )
   const { items } = customers
 

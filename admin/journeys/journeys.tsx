@@ -39,15 +39,13 @@ export function JourneysScreen() {
   const [isCreating, setIsCreating] = useState(false)
   const filter: Filter = values.status || 'active'
   const search = values.search.trim()
-  const key = useWorkspaceKey('journeys', 'list', { filter, search })
   const journeys = usePages(
-    key,
+    useWorkspaceKey('journeys', 'list', { filter, search }),
     (cursor, signal) => {
       const query = { ...(filter !== 'all' && { status: filter }), ...(search && { search }) }
       return taken(cairn.listJourneys({ query: { ...query, ...(cursor && { cursor }) }, signal }))
     },
-    // The list stays while the next search loads, but never in another workspace.
-    { keepsList: (earlier) => earlier[0] === key[0] },
+    { keepsList: true },
   )
   const createButton = canChange && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>

@@ -39,15 +39,13 @@ export function KeysScreen() {
   const [made, setMade] = useState<MadeKey>()
   const search = filters.values.search.trim()
   const isAll = filters.values.status === 'all'
-  const key = useWorkspaceKey('service-keys', 'list', { search, isAll })
   const keys = usePages(
-    key,
+    useWorkspaceKey('service-keys', 'list', { search, isAll }),
     (cursor, signal) => {
       const filter = { ...(search && { search }), ...(!isAll && { status: 'active' as const }) }
       return taken(cairn.listServiceKeys({ query: { ...filter, ...(cursor && { cursor }) }, signal }))
     },
-    // The list stays while the next search loads, but never in another workspace.
-    { keepsList: (earlier) => earlier[0] === key[0] },
+    { keepsList: true },
   )
 
   const now_ms = useNow()

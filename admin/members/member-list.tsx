@@ -25,18 +25,13 @@ export function MemberList() {
   const cairn = useCairn()
   const filters = useFilters({ search: text })
   const search = filters.values.search.trim()
-  const foundKey = useWorkspaceKey('members', 'found', search)
   const all = usePages(useWorkspaceKey('members'), (cursor) =>
     taken(cairn.listMembers({ query: { ...(cursor && { cursor }) } })),
   )
   const found = usePages(
-    foundKey,
+    useWorkspaceKey('members', 'found', search),
     (cursor, signal) => taken(cairn.listMembers({ query: { search, ...(cursor && { cursor }) }, signal })),
-    {
-      enabled: search !== '',
-      // The list stays while the next search loads, but never in another workspace.
-      keepsList: (earlier) => earlier[0] === foundKey[0],
-    },
+    { enabled: search !== '', keepsList: true },
   )
   // All members stay until the first search has loaded.
   const members = search && !found.isPending ? found : all

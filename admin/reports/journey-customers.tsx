@@ -89,7 +89,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
     {
       // Whether the journey has the step is known once the report has loaded.
       enabled: !report.isPending || !(reached || not_reached || out_of_order),
-      keepsList: (earlier) => earlier[2] === journey_id,
+      keepsList: true,
     },
   )
   const stepChoices = steps.map(({ step, name }) => ({ value: String(step), label: `${step}. ${name}` }))

@@ -14,8 +14,8 @@ type PagesOptions = {
   refetchOnReconnect?: boolean
   /** Interval at which the shown pages are read again, in milliseconds. */
   refetchInterval?: number | false
-  /** Whether the list of an earlier key stays while the one of this key loads, if anything is in it. It is shown as busy. */
-  keepsList?: (earlier: QueryKey) => boolean
+  /** Whether the list stays, shown as busy, while that of other filters loads, which are the last part of the key. */
+  keepsList?: boolean
 }
 
 /** Maximum empty pages read in a row before asking whether to continue; more may follow an empty page. */
@@ -31,7 +31,7 @@ const limitEmptyPages = 10
 export function usePages<Item>(
   key: QueryKey,
   fetchPage: FetchPage<Item>,
-  { keepsList, ...options }: PagesOptions = {},
+  { keepsList = false, ...options }: PagesOptions = {},
 ) {
   const query = useInfiniteQuery({
     ...options,
@@ -41,11 +41,16 @@ export function usePages<Item>(
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     // That an earlier search found nothing says nothing about this one.
     placeholderData: (list, earlier) =>
-      earlier && list?.pages[0]?.data[0] && keepsList?.(earlier.queryKey) ? list : undefined,
+      keepsList && earlier && list?.pages[0]?.data[0] && isSameList(key, earlier.queryKey) ? list : undefined,
   })
   const items = query.data?.pages.flatMap(({ data }) => data) ?? []
   const isEmpty = query.data !== undefined && items.length === 0 && !query.hasNextPage
   return { ...query, items, isEmpty, listError: query.isFetchNextPageError ? null : query.error }
+}
+
+/** Whether two keys differ at most in their last part, the filters; never those of two workspaces. */
+function isSameList(key: QueryKey, earlier: QueryKey): boolean {
+  return key.slice(0, -1).every((part, place) => part === earlier[place])
 }
 
 /** The page at a cursor, or the first non-empty one after it, within `limitEmptyPages`. */
