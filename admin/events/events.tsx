@@ -113,14 +113,9 @@ export function EventsScreen() {
         />
         <Histogram
           span={span}
+          spans={spans}
           filter={{ journey_id, event_id, key_id }}
           note={countedNote({ customer_id, variable, time })}
-          onZoom={(from, to) =>
-            spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
-          }
-          onZoomOut={
-            isEnding ? () => spans.setAll({ last: '', received_from: '', received_to: '' }) : undefined
-          }
         />
         {live.isSampled && live.counted && (
           <Alert color="yellow" py="xs" title="Showing a sample: events arrive too fast to show all of them">

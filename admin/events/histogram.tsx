@@ -8,7 +8,7 @@ import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { barsOf, type Span } from './span.ts'
+import { barsOf, type Span, type SpanFilters } from './span.ts'
 
 /** The filters that the counters support: not customer or variable. */
 type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
@@ -48,17 +48,15 @@ function countedText({ noun, outcome }: Part, count: number): string {
  */
 export function Histogram({
   span,
+  spans,
   filter,
   note,
-  onZoom,
-  onZoomOut,
 }: {
   span: Span
+  /** What selects the span. */
+  spans: SpanFilters
   filter: Counted
-  note?: string | undefined
-  onZoom: (from: Date, to: Date) => void
-  /** Undefined if the histogram is not zoomed in. */
-  onZoomOut?: (() => void) | undefined
+  note: string | undefined
 }) {
   const cairn = useCairn()
   const { canChange } = useMembership()
@@ -75,9 +73,11 @@ export function Histogram({
   function endDrawing() {
     setDrawn(undefined)
     if (!drawn) return
-    const { from, to } = spanOf(drawn)
     // A single bar is a click.
-    if (drawn.begin.from.getTime() !== drawn.end.from.getTime()) onZoom(from, to)
+    if (drawn.begin.from.getTime() !== drawn.end.from.getTime()) zoomTo(spanOf(drawn))
+  }
+  function zoomTo({ from, to }: { from: Date; to: Date }) {
+    spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
   }
   return (
     <Box component="section" aria-label="Events over time" aria-busy={isPlaceholderData}>
@@ -97,12 +97,12 @@ export function Histogram({
             {note && `, ${note}`}
           </Text>
         </Group>
-        {onZoomOut && (
+        {span.toMs !== undefined && (
           <Button
             variant="subtle"
             size="compact-xs"
             leftSection={<IconZoomOut size={14} aria-hidden />}
-            onClick={onZoomOut}
+            onClick={() => spans.setAll({ last: '', received_from: '', received_to: '' })}
           >
             Zoom out
           </Button>
@@ -111,7 +111,7 @@ export function Histogram({
       <ArrowKeys>
         <div className="histogram" onPointerUp={endDrawing} onPointerCancel={() => setDrawn(undefined)}>
           {bars?.map((bar) => {
-            const { from, to } = bar
+            const { from } = bar
             const shown = parts.filter(({ name, isShownAtNone }) => isShownAtNone || bar[name] > 0)
             const texts = shown.map((part) => countedText(part, bar[part.name]))
             const text = `${instantText(from)}: ${texts.join(', ')}`
@@ -121,7 +121,7 @@ export function Histogram({
                 key={from.getTime()}
                 title={text}
                 data-drawn={isDrawn(drawn, bar) || undefined}
-                onClick={() => onZoom(from, to)}
+                onClick={() => zoomTo(bar)}
                 onPointerDown={({ currentTarget, pointerId }) => {
                   // Otherwise touch events would stay captured by the first bar.
                   if (currentTarget.hasPointerCapture(pointerId))

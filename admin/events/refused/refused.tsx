@@ -79,16 +79,9 @@ function Groups() {
       <RefusedFilterLine filters={filters} spans={spans} />
       <Histogram
         span={span}
+        spans={spans}
         filter={{ journey_id, event_id, key_id }}
         note={code || customer_id ? 'not filtered by code and customer' : undefined}
-        onZoom={(from, to) =>
-          spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
-        }
-        onZoomOut={
-          span.toMs === undefined
-            ? undefined
-            : () => spans.setAll({ last: '', received_from: '', received_to: '' })
-        }
       />
       <ProblemAlert error={summary.error} onRetry={() => summary.refetch()} />
       {summary.isPending && <Loading lines={5} />}
