@@ -98,7 +98,7 @@ export function CustomerScreen() {
       }
     >
       <Stack gap="xl">
-        {customer.error && <ProblemAlert error={customer.error} onRetry={() => void customer.refetch()} />}
+        <ProblemAlert error={customer.error} onRetry={() => void customer.refetch()} />
         {customer.isPending && <Loading lines={6} />}
         {customer.data && (
           <DataList orientation="horizontal" labelWidth="7rem" styles={{ itemValue: { minWidth: 0 } }}>

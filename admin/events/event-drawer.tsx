@@ -41,17 +41,15 @@ export function SideDrawer({
   title,
   opened,
   onClose,
-  moves,
+  moves: { next, previous },
   children,
 }: {
   title: ReactNode
   opened: boolean
   onClose: () => void
-  /** Undefined if the item is not part of a list. */
-  moves?: Moves
+  moves: Moves
   children: ReactNode
 }) {
-  const { next, previous } = moves ?? {}
   // Then the keys belong to the dialog that asks to sign in again.
   const isCovered = useSessionEnded()
   useEffect(() => {
@@ -84,15 +82,13 @@ export function SideDrawer({
       styles={{ title: { fontWeight: 650, minWidth: 0, overflowWrap: 'anywhere' } }}
     >
       <Stack gap="md">
-        {moves && (
-          <Group gap={4}>
-            <MoveButton label="Previous" onClick={previous} icon={<IconChevronUp size={16} aria-hidden />} />
-            <MoveButton label="Next" onClick={next} icon={<IconChevronDown size={16} aria-hidden />} />
-            <Text size="xs" c="dimmed" ml={4} visibleFrom="sm">
-              K and J, or the arrow keys
-            </Text>
-          </Group>
-        )}
+        <Group gap={4}>
+          <MoveButton label="Previous" onClick={previous} icon={<IconChevronUp size={16} aria-hidden />} />
+          <MoveButton label="Next" onClick={next} icon={<IconChevronDown size={16} aria-hidden />} />
+          <Text size="xs" c="dimmed" ml={4} visibleFrom="sm">
+            K and J, or the arrow keys
+          </Text>
+        </Group>
         {children}
       </Stack>
     </Drawer>

@@ -105,7 +105,7 @@ export function JourneyPage({
             This journey is archived. It accepts no new customers or events; its data stays readable.
           </Text>
         )}
-        {error && <ProblemAlert error={error} onRetry={() => refetch()} />}
+        <ProblemAlert error={error} onRetry={() => refetch()} />
         {children(data)}
       </Stack>
     </Page>

@@ -46,7 +46,7 @@ export function OverviewScreen() {
       }
     >
       {!isShown && !hasEvents.error && <Loading lines={8} />}
-      {hasEvents.error && <ProblemAlert error={hasEvents.error} onRetry={() => hasEvents.refetch()} />}
+      <ProblemAlert error={hasEvents.error} onRetry={() => hasEvents.refetch()} />
       {isShown && (
         <Stack gap="md">
           <RefusedNotice />

@@ -11,7 +11,7 @@ export function EmptyState({
   title: string
   icon?: ReactNode
   action?: ReactNode
-  children?: ReactNode
+  children: ReactNode
 }) {
   return (
     <Paper withBorder p="xl">
@@ -24,11 +24,9 @@ export function EmptyState({
         <Title order={2} size="h4">
           {title}
         </Title>
-        {children && (
-          <Text component="div" c="dimmed" maw="34rem">
-            {children}
-          </Text>
-        )}
+        <Text component="div" c="dimmed" maw="34rem">
+          {children}
+        </Text>
         {action}
       </Stack>
     </Paper>

@@ -32,7 +32,7 @@ export function ReportFilterLine({
   label,
   steps,
   filters,
-  chips = [],
+  chips,
   fields,
   more,
   end,
@@ -41,7 +41,7 @@ export function ReportFilterLine({
   /** Those of the journey. */
   steps: Schemas['JourneySteps']
   filters: ReportFilters
-  chips?: readonly Chip[]
+  chips: readonly Chip[]
   fields?: ReactNode
   /** Shown after the button that opens the fields. */
   more?: ReactNode

@@ -2,13 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** The views of a journey, or of all journeys, that the person sees. */
-export function useViews(journey_id?: string) {
+/** The views of a journey that the person sees. */
+export function useViews(journey_id: string) {
   const cairn = useCairn()
-  const query = journey_id === undefined ? {} : { journey_id }
   return useQuery({
-    queryKey: useWorkspaceKey('views', query),
-    queryFn: ({ signal }) => taken(cairn.listViews({ query, signal })),
+    queryKey: useWorkspaceKey('views', { journey_id }),
+    queryFn: ({ signal }) => taken(cairn.listViews({ query: { journey_id }, signal })),
   })
 }
 
