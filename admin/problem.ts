@@ -1,5 +1,5 @@
 import type { Problem } from '../client/person.ts'
-import { nameOfToken } from './parts/pointer-token.ts'
+import { nameOfToken } from './parts/json-pointer.ts'
 
 /** A problem that the server answered with (RFC 9457). */
 export class ProblemError extends Error {

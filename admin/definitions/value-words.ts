@@ -1,5 +1,5 @@
+import { nameOfToken, pointerTo } from '../parts/json-pointer.ts'
 import { countText } from '../parts/number-text.ts'
-import { nameOfToken } from '../parts/pointer-token.ts'
 import { isolated } from '../parts/visible-name.ts'
 import { type DefinedValue, kinds } from './value-draft.ts'
 
@@ -48,7 +48,7 @@ export type DefinedField = {
 /** All fields of a value, each before those inside of it. */
 export function fieldsOf(value: DefinedValue, pointer = '', level = 0): DefinedField[] {
   const own = Object.entries(value.properties ?? {}).flatMap(([name, field]) => {
-    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const at = pointerTo(pointer, name)
     const isRequired = value.required?.includes(name) ?? false
     return [{ pointer: at, name, level, isRequired, value: field }, ...fieldsOf(field, at, level + 1)]
   })

@@ -1,4 +1,3 @@
-import { nameOfToken } from '../parts/pointer-token.ts'
 import '@mantine/core/styles/Drawer.css'
 import {
   ActionIcon,
@@ -23,6 +22,7 @@ import { Identifier } from '../parts/identifier.tsx'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
+import { nameOfToken } from '../parts/json-pointer.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { isolated, visibleName } from '../parts/visible-name.ts'

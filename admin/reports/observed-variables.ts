@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { nameOfToken } from '../parts/pointer-token.ts'
+import { nameOfToken } from '../parts/json-pointer.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 

@@ -1,6 +1,7 @@
 import { Box, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../copy-button.tsx'
+import { pointerTo } from '../json-pointer.ts'
 import { isolated } from '../visible-name.ts'
 
 /** Number of levels that are initially expanded. */
@@ -92,7 +93,7 @@ function Node({
             {...(!Array.isArray(value) && { name: key })}
             value={item}
             level={level + 1}
-            pointer={`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`}
+            pointer={pointerTo(pointer, key)}
             action={action}
             note={note}
           />
