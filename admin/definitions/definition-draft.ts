@@ -1,11 +1,12 @@
 import type { useForm } from '@mantine/form'
 import type { Schemas } from '../../client/person.ts'
-import { lengthFault, nameFault, onlyFaults } from '../parts/forms/field-faults.ts'
+import { descriptionFault, nameFault, onlyFaults } from '../parts/forms/field-faults.ts'
 import {
   type DefinedValue,
   definedValue,
   draftOf,
   emptyVariables,
+  isRecord,
   isSameValue,
   type ValueDraft,
   valueFaults,
@@ -64,7 +65,7 @@ export function jsonText(variables: DefinedValue): string {
 export function definitionFaults(draft: DefinitionDraft): Record<string, string> {
   return onlyFaults({
     event_id: nameFault(draft.event_id, 'Enter the event_id, as your application sends it.'),
-    description: lengthFault(draft.description, 2000),
+    description: descriptionFault(draft.description),
     ...(draft.isJson ? { json: jsonFault(draft.json) } : valueFaults(draft.variables, 'variables')),
   })
 }
@@ -72,9 +73,7 @@ export function definitionFaults(draft: DefinitionDraft): Record<string, string>
 /** Why a text is not JSON of an object. */
 export function jsonFault(json: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(json)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? undefined : 'Enter a JSON object.'
+    return isRecord(JSON.parse(json)) ? undefined : 'Enter a JSON object.'
   } catch (error) {
     return `This is not JSON: ${error instanceof Error ? error.message : ''}`
   }

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import { lengthFault, nameFault } from '../parts/forms/field-faults.ts'
+import { descriptionFault, nameFault } from '../parts/forms/field-faults.ts'
 
 export type DefinedValue = Schemas['DefinedValue']
 
@@ -191,14 +191,15 @@ function plain(value: unknown): unknown {
   return entries.filter(([name, value]) => !isDefault(name, value)).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a JSON value is an object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What is wrong with the fields of a value, by the path of the input: `variables.fields.0.name`. */
 export function valueFaults(draft: ValueDraft, path: string): Record<string, string | undefined> {
   const faults: Record<string, string | undefined> = {
-    [`${path}.description`]: lengthFault(draft.description, 2000),
+    [`${path}.description`]: descriptionFault(draft.description),
     [`${path}.allowed`]: allowedFault(draft),
   }
   const [least, most] = boundsOf(draft.kind) ?? []

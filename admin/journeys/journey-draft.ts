@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import { givenNameFault, lengthFault, nameFault, onlyFaults } from '../parts/forms/field-faults.ts'
+import { descriptionFault, givenNameFault, nameFault, onlyFaults } from '../parts/forms/field-faults.ts'
 
 type Journey = Schemas['Journey']
 
@@ -8,9 +8,6 @@ export type StepDraft = Schemas['JourneyStep'] & { key: string }
 
 /** The editable fields of a journey. */
 export type JourneyDraft = Pick<Journey, 'name' | 'description'> & { steps: StepDraft[] }
-
-/** The contract's maximum number of steps. */
-export const stepLimit = 100
 
 export function emptyStep(): StepDraft {
   return { key: newStepKey(), event_id: '', name: '' }
@@ -58,7 +55,7 @@ export function carriedOver(draft: JourneyDraft, base: Journey, newer: Journey):
 export function journeyFaults(draft: JourneyDraft, edited?: Journey): Record<string, string> {
   const faults: Record<string, string | undefined> = {
     name: givenNameFault(draft.name, 'Enter a name.'),
-    description: lengthFault(draft.description, 2000),
+    description: descriptionFault(draft.description),
   }
   const positions = new Map<string, number>()
   for (const [index, { event_id, name }] of draft.steps.entries()) {

@@ -22,10 +22,11 @@ import type { useForm } from '@mantine/form'
 import { useReducedMotion } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
+import { stepLimit } from '../parts/forms/field-faults.ts'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
 import { Relative } from '../parts/instants/instant.tsx'
 import { countOf } from '../parts/number-text.ts'
-import { emptyStep, type JourneyDraft, type StepDraft, stepLimit } from './journey-draft.ts'
+import { emptyStep, type JourneyDraft, type StepDraft } from './journey-draft.ts'
 import type { ReceivedName, ReceivedNames } from './received-names.ts'
 
 /**

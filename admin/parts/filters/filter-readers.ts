@@ -71,6 +71,3 @@ export function stepNumber(steps: number): FilterReader {
     form: steps === 0 ? 'empty, because the journey has no steps' : `a step number from 1 to ${steps}`,
   }
 }
-
-/** The contract's maximum number of steps in a journey. */
-export const stepLimit = 100

@@ -4,6 +4,9 @@ import { isVisible } from '../visible-name.ts'
 /** The contract's maximum length of a name or an identifier, in characters. */
 export const nameLimit = 255
 
+/** The contract's maximum number of steps in a journey. */
+export const stepLimit = 100
+
 /** Why the contract would reject a `GivenName`; `missing` is the message for an empty one. */
 export function givenNameFault(name: string, missing: string): string | undefined {
   if (name && !isVisible(name)) return 'Use at least one visible character.'
@@ -13,6 +16,11 @@ export function givenNameFault(name: string, missing: string): string | undefine
 /** Why the contract would reject a `Name` (any characters); `missing` is the message for an empty one. */
 export function nameFault(name: string, missing: string): string | undefined {
   return name ? lengthFault(name, nameLimit) : missing
+}
+
+/** Why the contract would reject the description of a journey, an event or a variable. */
+export function descriptionFault(description: string): string | undefined {
+  return lengthFault(description, 2000)
 }
 
 /** Why the contract would reject a text of at most `limit` characters. */
