@@ -2,11 +2,11 @@ import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { type Choice, type ChoiceSource, SearchedSelect } from '../parts/forms/searched-select.tsx'
+import { keyChoice } from '../keys/key-choices.ts'
+import { type ChoiceSource, SearchedSelect } from '../parts/forms/searched-select.tsx'
 import { nextFound } from '../parts/lists/pages.ts'
 import { LostResponse } from '../parts/lost-response.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
@@ -56,10 +56,10 @@ export function KeyChoice({
     key: useWorkspaceKey('service-keys', 'usable choices'),
     async search(text, signal) {
       const { data, next_cursor } = await usableKeys({ ...(text && { search: text }), limit: 20 }, signal)
-      return [{ items: data.map(choiceOf), hasMore: next_cursor !== null }]
+      return [{ items: data.map(keyChoice), hasMore: next_cursor !== null }]
     },
     find: async (key_id, signal) =>
-      (await usableKeys({ search: key_id, limit: 1 }, signal)).data.map(choiceOf)[0],
+      (await usableKeys({ search: key_id, limit: 1 }, signal)).data.map(keyChoice)[0],
   }
   const make = useMutation({
     mutationFn: () => taken(cairn.createServiceKey({ body: { kind: 'publishable', name: 'First event' } })),
@@ -76,7 +76,7 @@ export function KeyChoice({
           label="Publishable key"
           source={source}
           value={current.key_id}
-          known={choiceOf(current)}
+          known={keyChoice(current)}
           onChange={onChange}
           allowDeselect={false}
           nothingFoundMessage="No active publishable key with this name"
@@ -124,7 +124,3 @@ export function KeyChoice({
 }
 
 const listFormat = new Intl.ListFormat('en')
-
-function choiceOf({ key_id, name, last_four }: ServiceKey): Choice {
-  return { value: key_id, label: `${visibleName(name)} …${last_four}` }
-}

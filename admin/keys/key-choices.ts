@@ -18,6 +18,7 @@ export function useKeyChoices(): ChoiceSource {
   }
 }
 
-function keyChoice(key: Schemas['ServiceKey']): Choice {
+/** A service key as an option. */
+export function keyChoice(key: Schemas['ServiceKey']): Choice {
   return { value: key.key_id, label: keyText(key) }
 }

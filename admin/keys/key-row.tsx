@@ -23,6 +23,7 @@ import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
+import { keyText } from './key-name.tsx'
 
 type KeyRowProps = {
   serviceKey: Schemas['ServiceKey']
@@ -88,7 +89,7 @@ export function KeyRow({ serviceKey, read_ms, onAsk }: KeyRowProps) {
         {canChange && (
           <Table.Td>
             {status !== 'revoked' && (
-              <RowMenu name={`${name} …${last_four}`}>
+              <RowMenu name={keyText(serviceKey)}>
                 {status === 'active' && (
                   <>
                     <Menu.Item onClick={() => onAsk('edit')}>Edit</Menu.Item>
@@ -128,18 +129,8 @@ export function statusAt(
 
 function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
   const { workspace_id, canChange } = useMembership()
-  const {
-    key_id,
-    kind,
-    name,
-    last_four,
-    token,
-    created_by,
-    created_at,
-    last_used_at,
-    rate_limit,
-    allowed_origins,
-  } = serviceKey
+  const { key_id, kind, name, token, created_by, created_at, last_used_at, rate_limit, allowed_origins } =
+    serviceKey
   return (
     <Stack gap="sm" pb="xs">
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
@@ -168,7 +159,7 @@ function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
           <Code style={{ overflowWrap: 'anywhere', userSelect: 'all' }} fz="sm">
             {token}
           </Code>
-          <CopyButton value={token} label={`Copy key ${visibleName(name)} …${last_four}`} />
+          <CopyButton value={token} label={`Copy key ${keyText(serviceKey)}`} />
         </Group>
       )}
     </Stack>
