@@ -10,13 +10,13 @@ export type ReceivedNames = ReadonlyMap<string, ReceivedName>
 
 const none: ReceivedNames = new Map()
 
-/** The event names that a journey received in the last 30 days; empty until they have loaded. */
-export function useReceivedNames(journey_id: string): ReceivedNames {
+/** The event names that a journey, or all of them, received in the last 30 days; empty until they have loaded. */
+export function useReceivedNames(journey_id?: string): ReceivedNames {
   const cairn = useCairn()
   const { data } = useQuery({
     queryKey: useWorkspaceKey('activity', 'names', journey_id),
     queryFn: async ({ signal }) => {
-      const query = { journey_id, by: 'day', group_by: 'event' } as const
+      const query = { ...(journey_id && { journey_id }), by: 'day', group_by: 'event' } as const
       const { groups } = await taken(cairn.getActivity({ query, signal }))
       const stored = groups.filter(({ created }) => created > 0)
       return new Map(

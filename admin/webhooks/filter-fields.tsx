@@ -3,11 +3,10 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
+import { useReceivedNames } from '../journeys/received-names.ts'
 import { withoutKeys } from '../parts/filters/without-keys.ts'
 import { nameLimit } from '../parts/forms/field-faults.ts'
-import { type Choice, type ChoiceSource, more } from '../parts/forms/searched-select.tsx'
-import { taken } from '../problem.ts'
-import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { type Choice, type ChoiceSource, more, optionList } from '../parts/forms/searched-select.tsx'
 
 /** Maximum journeys, or events, of a webhook (contract: `WebhookJourneys`, `WebhookEvents`). */
 const limit = 100
@@ -45,9 +44,7 @@ export function JourneysField({ value, onChange, error }: FieldProps) {
       openOnFocus={false}
       maxValues={limit}
       maxLength={nameLimit}
-      comboboxProps={{ withinPortal: false }}
-      withScrollArea={false}
-      styles={{ options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } }}
+      {...optionList}
       data={[...choices.values(), ...(groups.some(({ hasMore }) => hasMore) ? [more] : [])]}
       // The server has already filtered.
       filter={({ options }) => options}
@@ -75,15 +72,7 @@ function useChosen(source: ChoiceSource, values: readonly string[]): Choice[] {
 
 /** The names of the events that a webhook is told about; none for all. Suggests those of the last 30 days. */
 export function EventsField({ value, onChange, error }: FieldProps) {
-  const cairn = useCairn()
-  const received = useQuery({
-    queryKey: useWorkspaceKey('activity', 'names', 'suggested'),
-    queryFn: async ({ signal }) => {
-      const { groups } = await taken(cairn.getActivity({ query: { by: 'day', group_by: 'event' }, signal }))
-      return groups.flatMap(({ event_id, created }) => (event_id !== null && created > 0 ? [event_id] : []))
-    },
-    staleTime: 60_000,
-  })
+  const received = useReceivedNames()
   return (
     <TagsInput
       label="Events"
@@ -93,10 +82,8 @@ export function EventsField({ value, onChange, error }: FieldProps) {
       splitChars={[]}
       maxTags={limit}
       maxLength={nameLimit}
-      comboboxProps={{ withinPortal: false }}
-      withScrollArea={false}
-      styles={{ options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } }}
-      data={received.data ?? []}
+      {...optionList}
+      data={[...received.keys()]}
       acceptValueOnBlur
       value={value}
       onChange={onChange}

@@ -92,14 +92,7 @@ export function SearchedSelect({
       // A popover focuses its first field: an open list would hide the fields below it.
       openOnFocus={false}
       maxLength={nameLimit}
-      // Within the page's landmarks.
-      comboboxProps={{ withinPortal: false }}
-      // The list itself scrolls and the field controls it, so it does not need a Tab stop.
-      withScrollArea={false}
-      styles={{
-        options: { maxHeight: 220, overflowY: 'auto' },
-        option: { overflowWrap: 'anywhere' },
-      }}
+      {...optionList}
       data={data}
       // The server has already filtered.
       filter={({ options }) =>
@@ -132,6 +125,15 @@ export function SearchedSelect({
     />
   )
 }
+
+/** Props of a field with long options. */
+export const optionList = {
+  // Within the page's landmarks.
+  comboboxProps: { withinPortal: false },
+  // The list itself scrolls and the field controls it, so it does not need a Tab stop.
+  withScrollArea: false,
+  styles: { options: { maxHeight: 220, overflowY: 'auto' }, option: { overflowWrap: 'anywhere' } },
+} as const
 
 /** The first option of a field's open list; null if the arrow keys have moved to an option, or it is already selected. */
 function firstOption(field: HTMLInputElement): HTMLElement | null {
