@@ -13,7 +13,12 @@ const placeholder = '$CAIRN_SERVICE_KEY'
 /** Commands for a shell such as bash that use only curl and sed. Without a key they read the variable CAIRN_SERVICE_KEY. */
 export function curlCommands({ baseUrl, journey_id, serviceKey }: CodeValues): string {
   const customer = { ...firstCustomer, journey_id }
-  const event = { journey_id, customer_id: '$CUSTOMER_ID', ...firstEvent('curl') }
+  const event = {
+    journey_id,
+    customer_id: '$CUSTOMER_ID',
+    event_id: 'first_event',
+    custom_variables: { sent_from: 'curl' },
+  }
   const eventBody = quoted(wrapped(event)).replace('$CUSTOMER_ID', `'"$CUSTOMER_ID"'`)
   return `${serviceKey ? `CAIRN_SERVICE_KEY=${quoted(serviceKey)}\n` : ''}ANSWER=$(curl -sS ${quoted(`${baseUrl}/customers/initialize`)} \\
   -H "x-service-key: $CAIRN_SERVICE_KEY" \\
@@ -84,10 +89,6 @@ const firstCustomer = {
   client_customer_id: 'first-customer',
   customer_type: 'contact',
   customer_name: 'First customer',
-}
-
-function firstEvent(sent_from: string) {
-  return { event_id: 'first_event', custom_variables: { sent_from } }
 }
 
 /** JSON with two fields per line, aligned after `  -d '`. */

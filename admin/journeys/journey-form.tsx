@@ -140,7 +140,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
               <Alert role="alert" color="yellow" title="This journey was changed elsewhere">
                 <Text size="sm" mb="sm">
                   Since you started editing, somebody saved another version (changed:{' '}
-                  {listed(changedElsewhere)}
+                  {listFormat.format(changedElsewhere)}
                   ). Your changes are not saved yet. Keep them on top of the newer version, or discard them.
                 </Text>
                 <Group>
@@ -178,7 +178,3 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
 }
 
 const listFormat = new Intl.ListFormat('en')
-
-function listed(words: string[]): string {
-  return listFormat.format(words)
-}

@@ -69,7 +69,7 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
     >
       The steps are defined:{' '}
       <span style={{ overflowWrap: 'anywhere' }}>
-        {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
+        {listFormat.format(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
       </span>
       . The report appears here as soon as customers and events arrive.
     </EmptyState>
@@ -77,7 +77,3 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
 }
 
 const listFormat = new Intl.ListFormat('en')
-
-function listed(words: string[]): string {
-  return listFormat.format(words)
-}
