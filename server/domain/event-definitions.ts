@@ -1,5 +1,5 @@
 import { EVENT_BYTES } from './event-content.ts'
-import { parseJsonText } from './json-text.ts'
+import { isJsonObject, parseJsonText } from './json-text.ts'
 import { pointerTo } from './pointers.ts'
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
@@ -88,7 +88,7 @@ export function isOfType(type: DefinedType, value: unknown): boolean {
     case 'array':
       return Array.isArray(value)
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value)
+      return isJsonObject(value)
     default:
       return typeof value === type
   }

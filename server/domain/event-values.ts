@@ -1,5 +1,5 @@
 import { comparedValue } from './event-definitions.ts'
-import { parseJsonText } from './json-text.ts'
+import { isJsonObject, parseJsonText } from './json-text.ts'
 
 /** A value of a variable that events can be filtered and divided by. */
 export type EventValue = string | number | boolean
@@ -82,8 +82,7 @@ function plainValue(json: string, field: string): unknown {
 
 function parsedValue(json: string, name: string): unknown {
   const variables = comparedValue(parseJsonText(json))
-  const isObject = typeof variables === 'object' && variables !== null
-  return isObject && Object.hasOwn(variables, name) ? Reflect.get(variables, name) : undefined
+  return isJsonObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined
 }
 
 function accepted(value: unknown): EventValue | undefined {

@@ -3,6 +3,11 @@ import { stringEnd } from './json-tokens.ts'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
+/** Whether a JSON value is an object. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
  * Parses a JSON text whose names others have chosen, as `JSON.parse` does but for a fault of V8 (seen in Node 24.21): it
  * compares a name with the one that an earlier text had in the same place, as it is written. After `{"\\u":1}` it reads

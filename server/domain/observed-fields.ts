@@ -1,5 +1,6 @@
 import type { DefinedType, DefinedValue } from './event-definitions.ts'
 import { definitionFaults } from './event-definitions.ts'
+import { isJsonObject } from './json-text.ts'
 import { pointerTo } from './pointers.ts'
 
 /** A field as it occurs in events (contract: `ObservedField`). */
@@ -65,7 +66,7 @@ export class ObservedFields {
 
   /** @param variables as they were sent; what is no object counts as one without fields */
   add(variables: unknown): void {
-    const value = isObject(variables) ? variables : {}
+    const value = isJsonObject(variables) ? variables : {}
     this.#visit(this.#root, value, this.#root.occurrences + 1, 0)
   }
 
@@ -101,7 +102,7 @@ export class ObservedFields {
       for (const item of place.items ? value : []) this.#visit(place.items as Place, item, event, level + 1)
       return
     }
-    if (!isObject(value)) return
+    if (!isJsonObject(value)) return
     place.objects += 1
     for (const [name, inner] of Object.entries(value)) {
       const field = place.fields.get(name) ?? this.#newPlace(level)
@@ -152,8 +153,4 @@ function typeOf(value: unknown): DefinedType {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return typeof value as 'string' | 'boolean' | 'object'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Schemas } from '../../../client/index.ts'
 import { instant_ms, instantText } from '../../domain/instants.ts'
 import { parseJson } from '../../domain/json.ts'
-import type { JsonValue } from '../../domain/json-text.ts'
+import { isJsonObject, type JsonValue } from '../../domain/json-text.ts'
 import { type Fault, Problem, type ProblemCode } from '../../problems.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { LINE_BYTES, type Line } from './lines.ts'
@@ -69,7 +69,7 @@ export class LineReader {
       return refused(error.code, faultsText(error.faults) || error.detail)
     }
     value = unwrapped(value)
-    if (!isObject(value)) return refused('not_an_object', 'A line must be a JSON object.')
+    if (!isJsonObject(value)) return refused('not_an_object', 'A line must be a JSON object.')
     const fields: JsonObject = {
       ...(this.#journeyId !== undefined && { journey_id: this.#journeyId }),
       ...value,
@@ -143,11 +143,7 @@ function journeyMissing({ number }: Line): CommandFailure {
 
 /** Returns the original line from a line of a file of refused lines; any other line unchanged. */
 export function unwrapped(value: JsonValue): JsonValue {
-  return isObject(value) && 'line_number' in value ? (value.line ?? null) : value
-}
-
-function isObject(value: JsonValue): value is { [name: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(value) && 'line_number' in value ? (value.line ?? null) : value
 }
 
 /** The line as an event to send. The server validates it and names each fault. */

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Client, Schemas } from '../../../client/index.ts'
-import { parseJsonText } from '../../domain/json-text.ts'
+import { isJsonObject, parseJsonText } from '../../domain/json-text.ts'
 import { openPrivateFile } from '../../storage/private-file.ts'
 import { Unreachable } from '../api-client.ts'
 import { endOf } from '../export/export-file.ts'
@@ -241,14 +241,10 @@ async function* parsedLines<Item extends object>(input: Readable, name: string):
   for await (const lines of readLines(input, () => {})) {
     for (const { number, bytes } of lines) {
       const item = parsedLine(String(bytes))
-      if (!isObject(item)) throw new CommandFailure(`line ${number} of ${name} is not a JSON object`)
+      if (!isJsonObject(item)) throw new CommandFailure(`line ${number} of ${name} is not a JSON object`)
       yield item as Item
     }
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function parsedLine(text: string): unknown {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
+import { isJsonObject } from '../../domain/json-text.ts'
 import { errorText } from '../../storage/file-errors.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { assertReadable } from '../named-files.ts'
@@ -72,15 +73,13 @@ function fieldsOf(
   place: string,
   types: Readonly<Record<string, 'string' | 'object'>>,
 ): Record<string, unknown> {
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (!isObject(value))
+  if (!isJsonObject(value))
     throw new CommandFailure(`${place} must have ${Object.keys(types).join(', ')}`, ExitCode.usage)
-  const fields = value as Record<string, unknown>
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [name, field] of Object.entries(value)) {
     if (!Object.hasOwn(types, name))
       throw new CommandFailure(`${place}: ${name} is not known`, ExitCode.usage)
-    const isRight = types[name] === 'object' ? isObject(field) : typeof field === 'string'
+    const isRight = types[name] === 'object' ? isJsonObject(field) : typeof field === 'string'
     if (!isRight) throw new CommandFailure(`${place}: ${name} must be a ${types[name]}`, ExitCode.usage)
   }
-  return fields
+  return value
 }

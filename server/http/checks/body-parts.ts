@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/json-text.ts'
 import { type Fault, LISTED_FAULTS } from '../../problems.ts'
 
 /** The bounds of a body in the contract. Its values are not inspected. */
@@ -51,7 +52,7 @@ export function bodyShape(schema: unknown, resolve: (schema: unknown) => unknown
 
 /** Returns the items of the body's list; undefined if there is none. */
 export function itemsOf(body: unknown, field: string | undefined): unknown[] | undefined {
-  if (field === undefined || !isObject(body) || !Object.hasOwn(body, field)) return undefined
+  if (field === undefined || !isJsonObject(body) || !Object.hasOwn(body, field)) return undefined
   const items = body[field]
   return Array.isArray(items) ? items : undefined
 }
@@ -106,7 +107,7 @@ class Trimmer {
 
   /** Returns the same object if nothing is removed. */
   trim(value: unknown, known: ReadonlySet<string> = new Set()): unknown {
-    if (!isObject(value)) return value
+    if (!isJsonObject(value)) return value
     const names = Object.keys(value)
     const beyond = names.length - known.size
     if (beyond <= 0) return value
@@ -116,8 +117,4 @@ class Trimmer {
     const kept = names.filter((name) => known.has(name) || spare-- > 0)
     return Object.fromEntries(kept.map((name) => [name, value[name]]))
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
