@@ -39,3 +39,8 @@ export function instantOrNull(ms: number | null): string | null {
 
 let latest_ms = Number.NaN
 let latestText = ''
+
+/** Whether an instant is less than a length of time away from now. Not only before it: a clock may have been set back. */
+export function isRecent(at_ms: number, now_ms: number, within_ms: number): boolean {
+  return Math.abs(now_ms - at_ms) < within_ms
+}

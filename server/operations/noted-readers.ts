@@ -1,5 +1,6 @@
 import type { Context } from '../contract.ts'
 import { isCustomerId } from '../domain/identifiers.ts'
+import { isRecent } from '../domain/instants.ts'
 import { type AuditedChange, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import { workspaceName } from '../storage/tables/workspaces.ts'
 import { authorOf } from './author.ts'
@@ -27,8 +28,7 @@ export async function noteReader(
   // With what it exports: an export of something else does not continue it.
   const name = `${action} ${workspaceId} ${authorOf(context).actor.id} ${JSON.stringify(filter)}`
   const noted_ms = notedReaders.get(name)
-  // A read that is still to come: the clock was set back.
-  if (isGoingOn && noted_ms !== undefined && Math.abs(now() - noted_ms) < NOTED_MS) return
+  if (isGoingOn && noted_ms !== undefined && isRecent(noted_ms, now(), NOTED_MS)) return
   const after = filter && { filter: auditedFilter(filter) }
   await noteInWorkspace(context, workspaceId, { action, ...(after && { after }) })
   notedReaders.set(name, now())

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Role, Route } from '../../contract.ts'
+import { isRecent } from '../../domain/instants.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
@@ -109,8 +110,7 @@ export class Callers {
   #touch({ digest, last_seen_ms }: StoredSession) {
     const { storage, now, onError } = this.#options
     const now_ms = now()
-    // A request that is still to come: the clock was set back.
-    if (Math.abs(now_ms - last_seen_ms) < LAST_SEEN_MS) return
+    if (isRecent(last_seen_ms, now_ms, LAST_SEEN_MS)) return
     inTransaction(storage.db, (db) => updateLastSeen(db, digest, now_ms)).catch(onError)
   }
 }

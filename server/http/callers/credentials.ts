@@ -1,4 +1,5 @@
 import type { Credential } from '../../contract.ts'
+import { isRecent } from '../../domain/instants.ts'
 import { isServiceKey, keyStatus } from '../../domain/service-keys.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
@@ -177,8 +178,7 @@ export class Credentials {
 
   #touch({ key_id, last_used_ms }: CallingKey, now_ms: number) {
     const noted_ms = this.#noted_ms.get(key_id) ?? last_used_ms
-    // A use that is still to come: the clock was set back.
-    if (noted_ms !== null && Math.abs(now_ms - noted_ms) < LAST_USED_MS) return
+    if (noted_ms !== null && isRecent(noted_ms, now_ms, LAST_USED_MS)) return
     if (this.#noted_ms.size >= CACHED_KEYS) this.#noted_ms.clear()
     this.#noted_ms.set(key_id, now_ms)
     this.#storage.noteKeyUse(key_id).catch(this.#onError)

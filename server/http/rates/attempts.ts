@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CLOCKS_MS } from '../../domain/instants.ts'
+import { CLOCKS_MS, isRecent } from '../../domain/instants.ts'
 import { Problem } from '../../problems.ts'
 import {
   type CountedBy,
@@ -81,8 +81,7 @@ export class Attempts {
     const now_ms = this.#now()
     return this.#counts.change(names, (counts) => {
       for (const count of counts) {
-        // Also one that is still to come: the clock was set back.
-        if (Math.abs(now_ms - count.since_ms) > FORGET_MS) Object.assign(count, NO_FAILURES)
+        if (!isRecent(count.since_ms, now_ms, FORGET_MS)) Object.assign(count, NO_FAILURES)
       }
       const wait_ms = Math.max(...counts.map((count) => waitOf(count, now_ms)))
       if (wait_ms > 0) {

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/contract.ts'
+import { isRecent } from '../../domain/instants.ts'
 import type { JsonBytes } from '../../domain/json-bytes.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { RecentMap } from './recent-map.ts'
@@ -31,7 +32,7 @@ export class SharedViews {
   /** The answer for a state of a view, perhaps still being computed, if that started recently. */
   recent(name: string, now_ms: number): Promise<JsonBytes<SharedView>> | undefined {
     const answer = this.#answers.get(name)
-    return answer && Math.abs(now_ms - answer.started_ms) < KEPT_MS ? answer.body : undefined
+    return answer && isRecent(answer.started_ms, now_ms, KEPT_MS) ? answer.body : undefined
   }
 
   /** Keeps an answer from when its computation starts; one that fails only until then. */
