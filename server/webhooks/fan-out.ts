@@ -7,7 +7,7 @@ import type { Reading, Transaction } from '../storage/database.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
 import type { ServedStorage } from '../storage/storage.ts'
-import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
+import { insertDeliveries, knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import { inSlices } from '../storage/tables/webhook-rows.ts'
 import { deleteWindow, insertWindows, type JourneyWindow } from '../storage/tables/webhook-windows.ts'
 import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
@@ -218,6 +218,17 @@ export async function write(
     await insertWindows(db, webhook, windows.filter(isThere))
     for (const window of closed) await deleteWindow(db, webhook, window)
   })
+}
+
+/** Leaves out deliveries that exist: most are made again, and not writing them is cheaper. */
+export async function withoutKnown(
+  webhook: StoredWebhook,
+  deliveries: readonly NewDelivery[],
+  { storage }: Pick<FanOutOptions, 'storage'>,
+): Promise<NewDelivery[]> {
+  const ids = deliveries.map(({ delivery_id }) => delivery_id)
+  const known = await knownDeliveries(storage.db, webhook, ids)
+  return deliveries.filter(({ delivery_id }) => !known.has(delivery_id))
 }
 
 async function erasedAmong(db: Transaction, workspaceId: string, customerIds: readonly string[]) {

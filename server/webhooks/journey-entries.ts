@@ -9,8 +9,8 @@ import {
   windowKey,
 } from '../storage/tables/webhook-windows.ts'
 import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
-import { type FanOutOptions, NOTE_MS, write } from './fan-out.ts'
-import { addEntry, journeysSince, type Made, standingSince, withoutKnown } from './journey-messages.ts'
+import { type FanOutOptions, NOTE_MS, withoutKnown, write } from './fan-out.ts'
+import { addEntry, journeysSince, type Made, standingSince } from './journey-messages.ts'
 
 /** Enrolments read per page, and windows examined at a time. */
 const PAGE = 500
@@ -85,7 +85,7 @@ async function addEntries(
     for (const { customer_id, entered_ms } of found.rows) {
       addEntry(made, webhook, { journey_id, customer_id }, entered_ms, now())
     }
-    const { deliveries } = await withoutKnown(webhook, made, options)
+    const deliveries = await withoutKnown(webhook, made.deliveries, options)
     const windows = await withoutKnownWindows(webhook, made.windows, options)
     if (deliveries.length > 0 || windows.length > 0)
       await write(webhook, {}, { deliveries, windows }, options)

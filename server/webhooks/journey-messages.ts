@@ -5,10 +5,9 @@ import { instant_ms, instantText } from '../domain/instants.ts'
 import { deliveryOf, type NewDelivery } from '../domain/webhook-messages.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import type { CustomerJourney } from '../storage/standings/standings.ts'
-import { knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { JourneyWindow } from '../storage/tables/webhook-windows.ts'
 import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
-import { type FanOutOptions, nextEvents, write } from './fan-out.ts'
+import { type FanOutOptions, nextEvents, withoutKnown, write } from './fan-out.ts'
 
 // What a customer has reached is taken from the standings, once they include what was read. A message is made again when
 // a later event concerns the same step; its identifier is the same, so it is told once.
@@ -55,7 +54,8 @@ export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions):
       if (standing && standing !== 'later') addSteps(made, webhook, standing, events, options.now())
     }
   }
-  await write(webhook, { journey_cursor: cursor }, await withoutKnown(webhook, made, options), options)
+  const deliveries = await withoutKnown(webhook, made.deliveries, options)
+  await write(webhook, { journey_cursor: cursor }, { ...made, deliveries }, options)
   return isMore
 }
 
@@ -203,15 +203,4 @@ export function addEntry(
   }
   if (types.includes('journey.dropped') && dropped_after !== null)
     made.windows.push({ ...enrolment, closes_ms: entered_ms + duration_ms(dropped_after) })
-}
-
-/** Leaves out deliveries that exist: most are made again, and not writing them is cheaper. */
-export async function withoutKnown(
-  webhook: StoredWebhook,
-  made: Made,
-  { storage }: FanOutOptions,
-): Promise<Made> {
-  const ids = made.deliveries.map(({ delivery_id }) => delivery_id)
-  const known = await knownDeliveries(storage.db, webhook, ids)
-  return { ...made, deliveries: made.deliveries.filter(({ delivery_id }) => !known.has(delivery_id)) }
 }

@@ -2,9 +2,9 @@ import { instantText } from '../domain/instants.ts'
 import { deliveryOf } from '../domain/webhook-messages.ts'
 import type { ProblemCode } from '../problems.ts'
 import { inTransaction } from '../storage/in-transaction.ts'
-import { insertDeliveries, knownDeliveries } from '../storage/tables/webhook-deliveries.ts'
+import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
-import type { FanOutOptions } from './fan-out.ts'
+import { type FanOutOptions, withoutKnown } from './fan-out.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -34,9 +34,7 @@ export async function tellRisingRefusals(
     const subject = `${key_id} ${code} ${Math.floor(to_ms / HOUR_MS)}`
     return [deliveryOf(webhook.webhook_id, message, { subject, now_ms: to_ms })]
   })
-  const ids = rising.map(({ delivery_id }) => delivery_id)
-  const known = await knownDeliveries(storage.db, webhook, ids)
-  const fresh = rising.filter(({ delivery_id }) => !known.has(delivery_id))
+  const fresh = await withoutKnown(webhook, rising, { storage })
   if (fresh.length === 0) return
   await inTransaction(storage.db, (db) => insertDeliveries(db, webhook, fresh))
 }

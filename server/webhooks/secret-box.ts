@@ -66,7 +66,7 @@ export class SecretBox {
     } finally {
       closeSync(file)
     }
-    // A new key would make the secrets unreadable for good.
+    // A new key would make the secrets unreadable.
     if (!this.#key) throw new Error(`${this.#source.path} must contain 32 bytes in base64 or hexadecimal`)
     return this.#key
   }
