@@ -2,50 +2,37 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
-import { browser, OWN_PAGE, type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { describe, expect } from 'vitest'
+import { startCairnForTest } from '../fixtures/cairn.ts'
+import { browser, OWN_PAGE, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
+import { it as base } from './it.ts'
 import { heading, screenPath } from './screens.ts'
-
-let cairn: Cairn
-let workspace: Workspace
-/** Grace Hopper. */
-let owner: SignedUp
-
-beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
-})
-
-async function open(screen: string, refusals: string[] = [], of = owner): Promise<Page> {
-  const path = screenPath(workspace, screen)
-  return await openAdministration({ cairn, signedIn: of.headers, path, refusals })
-}
-
-/** Another session of the owner, in a browser with this user agent. */
-async function elsewhere(userAgent: string) {
-  const reply = await cairn.fetch('/session', {
-    method: 'POST',
-    headers: { ...OWN_PAGE, 'content-type': 'application/json', 'user-agent': userAgent },
-    body: JSON.stringify({ email: owner.email, password: owner.password }),
-  })
-  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
-  return browser(cairn, { cookie, ...OWN_PAGE })
-}
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'
+
+/** `it` of a screen, and `phone`, on which the owner is signed in too. */
+const it = base.extend('phone', async ({ cairn, owner: { email, password } }) => {
+  const reply = await cairn.fetch('/session', {
+    method: 'POST',
+    headers: { ...OWN_PAGE, 'content-type': 'application/json', 'user-agent': IPHONE },
+    body: JSON.stringify({ email, password }),
+  })
+  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
+  return browser(cairn, { cookie, ...OWN_PAGE })
+})
 
 function sessions(page: Page): Locator {
   return page.getByRole('list', { name: 'Your sessions' }).getByRole('listitem')
 }
 
 describe('The account', () => {
-  it('lists a person’s own sessions, and ends each except the current one', async () => {
-    const phone = await elsewhere(IPHONE)
+  it('lists a person’s own sessions, and ends each except the current one', async ({
+    open,
+    owner,
+    phone,
+  }) => {
     const page = await open('account')
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
     await onPhone.waitFor()
@@ -60,8 +47,7 @@ describe('The account', () => {
     expect((await owner.fetch('GET /session')).status).toBe(200)
   })
 
-  it('no longer lists the sessions that a new password has ended', async () => {
-    await elsewhere(IPHONE)
+  it('no longer lists the sessions that a new password has ended', async ({ open, owner, phone }) => {
     const page = await open('account')
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
     await onPhone.waitFor()
@@ -70,18 +56,20 @@ describe('The account', () => {
     await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Password changed').waitFor()
     await onPhone.waitFor({ state: 'hidden' })
+    expect((await phone.fetch('GET /session')).status).toBe(401)
     await sessions(page).filter({ hasText: 'Current' }).waitFor()
   })
 
-  it('says what keeps a session alive: requests, also those of a page that updates itself', async () => {
+  it('says what keeps a session alive: requests, also those of a page that updates itself', async ({
+    open,
+  }) => {
     const page = await open('account')
     await page.getByText('A session ends 12 hours after its last request').waitFor()
     await page.getByText('Pages that update themselves send requests while they are visible.').waitFor()
   })
 
-  it('accepts that a session has ended in the meantime', async () => {
-    const phone = await elsewhere(IPHONE)
-    const page = await open('account', ['404 DELETE /v1/sessions/{id}'])
+  it('accepts that a session has ended in the meantime', async ({ open, phone }) => {
+    const page = await open('account', { refusals: ['404 DELETE /v1/sessions/{id}'] })
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
     await onPhone.waitFor()
     await phone.fetch('DELETE /session')
@@ -89,7 +77,7 @@ describe('The account', () => {
     await onPhone.waitFor({ state: 'hidden' })
   })
 
-  it('changes the person’s name, on the page and for others', async () => {
+  it('changes the person’s name, on the page and for others', async ({ open, owner }) => {
     const page = await open('account')
     const name = page.getByRole('textbox', { name: 'Name' })
     expect(await name.inputValue()).toBe(owner.name)
@@ -110,8 +98,8 @@ describe('The account', () => {
 describe('The workspace switch', () => {
   const menu = (page: Page) => page.getByRole('button', { name: /^Workspace / })
 
-  it('lets an owner create a workspace, and opens it', async () => {
-    const page = await open('journeys', ['409 POST /v1/workspaces'])
+  it('lets an owner create a workspace, and opens it', async ({ open, owner, workspace }) => {
+    const page = await open('journeys', { refusals: ['409 POST /v1/workspaces'] })
     await menu(page).click()
     await page.getByRole('menuitem', { name: 'Create workspace…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create workspace' })
@@ -130,7 +118,7 @@ describe('The workspace switch', () => {
     await page.getByRole('button', { name: `Workspace ${taken}` }).waitFor()
   })
 
-  it('lets an owner rename the workspace', async () => {
+  it('lets an owner rename the workspace', async ({ open, owner }) => {
     const page = await open('journeys')
     await menu(page).click()
     await page.getByRole('menuitem', { name: 'Rename workspace…' }).click()
@@ -144,9 +132,13 @@ describe('The workspace switch', () => {
     expect((await owner.client().getSession()).data?.workspaces).toMatchObject([{ name }])
   })
 
-  it('is only a name for a member of one workspace who is not an owner', async () => {
+  it('is only a name for a member of one workspace who is not an owner', async ({
+    cairn,
+    open,
+    workspace,
+  }) => {
     const viewer = await signUp(cairn, workspace, 'viewer')
-    const page = await open('journeys', [], viewer)
+    const page = await open('journeys', { signedIn: viewer.headers })
     await heading(page, 'Journeys').waitFor()
     expect(await menu(page).count()).toBe(0)
   })

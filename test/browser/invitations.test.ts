@@ -5,8 +5,8 @@ import type { Workspace } from '../fixtures/cairn.ts'
 import { newEmail, newPerson, type SignedUp, signUp } from '../fixtures/people.ts'
 import { goBack, goBackAndStay, openAdministration } from './administration.ts'
 import { it } from './it.ts'
-import { field, memberRow } from './members.ts'
-import { comeBackTo, heading, screenPath } from './screens.ts'
+import { memberRow } from './members.ts'
+import { comeBackTo, field, heading, screenPath } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 

@@ -5,8 +5,8 @@ import { describe, expect } from 'vitest'
 import { problems } from '../../server/problems.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { addMember, newEmail, newMember, type Person, type SignedUp } from '../fixtures/people.ts'
-import { chooseAction, field, it, memberRow } from './members.ts'
-import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
+import { chooseAction, it, memberRow } from './members.ts'
+import { comeBackTo, field, heading, screenPath, tableRows } from './screens.ts'
 
 function roleField(page: Page, { name }: Pick<Person, 'name'>): Locator {
   return page.getByRole('combobox', { name: `Role of ${name}` })

@@ -26,7 +26,3 @@ export async function chooseAction(
   await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: action }).click()
 }
-
-export function field(place: Page | Locator, name: string): Locator {
-  return place.getByRole('textbox', { name, exact: true })
-}

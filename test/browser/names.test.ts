@@ -1,56 +1,37 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import type { Locator, Page } from 'playwright-core'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
-import { newEmail, type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { newEmail } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { it as base } from './it.ts'
+import { field, heading, screenPath } from './screens.ts'
 
 /** A name of invisible characters. */
 const invisible = '\u200b \u2060'
 const rule = 'Use at least one visible character.'
 
-let cairn: Cairn
-let workspace: Workspace
-/** Grace Hopper. */
-let owner: SignedUp
-
-beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
-})
-
-function open(screen: string): Promise<Page> {
-  const path = screenPath(workspace, screen)
-  return openAdministration({ cairn, signedIn: owner.headers, path })
+const column = {
+  workspaces: 'workspace_id',
+  service_keys: 'key_id',
+  journeys: 'journey_id',
+  people: 'person_id',
 }
 
-function field(place: Page | Locator, name: string): Locator {
-  return place.getByRole('textbox', { name, exact: true })
-}
-
-/** Makes a name invisible, as was possible before the API required visible names. */
-function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', id: string) {
-  const column = {
-    workspaces: 'workspace_id',
-    service_keys: 'key_id',
-    journeys: 'journey_id',
-    people: 'person_id',
-  }
+/** `it` of a screen, and `hideName` makes a name invisible, as was possible before the API required visible names. */
+const it = base.extend('hideName', ({ cairn }) => (table: keyof typeof column, id: string) => {
   const store = connect(sqlitePath(cairn.databaseUrl))
   store.prepare(`UPDATE ${table} SET name = ? WHERE ${column[table]} = ?`).run(invisible, id)
-}
+})
 
 describe('A name of 200 characters without a space', () => {
   const long = 'W'.repeat(200)
 
-  it('widens no screen', async () => {
+  it('widens no screen', async ({ open, owner, workspace }) => {
     const { journey_id, workspace_id } = workspace
     const api = owner.client(workspace_id)
     await api.updateWorkspace({ body: { name: `${long}${workspace_id}` } })
@@ -74,7 +55,7 @@ describe('A name of 200 characters without a space', () => {
     }
   })
 
-  it('widens no dialog', async () => {
+  it('widens no dialog', async ({ open, workspace }) => {
     const { journey_id } = workspace
     await workspace.client.updateJourney({ path: { journey_id }, body: { name: long } })
     const page = await open('journeys')
@@ -87,7 +68,7 @@ describe('A name of 200 characters without a space', () => {
 })
 
 describe('A value that nobody can see', () => {
-  it('is a group whose name says which characters it has', async () => {
+  it('is a group whose name says which characters it has', async ({ open, workspace }) => {
     const { client, journey_id } = workspace
     await client.updateJourney({
       path: { journey_id },
@@ -108,7 +89,7 @@ describe('A value that nobody can see', () => {
 
 describe('A name that nobody can see', () => {
   // A request would be refused, which no test in this file expects.
-  it('is recognized before it is sent, in every form', async () => {
+  it('is recognized before it is sent, in every form', async ({ cairn, open, workspace }) => {
     const page = await open('journeys')
     const dialog = page.getByRole('dialog')
     const refused = async (name: Locator, submit: string, place: Page | Locator = dialog) => {
@@ -149,7 +130,7 @@ describe('A name that nobody can see', () => {
     await refused(field(page, 'Name'), 'Save changes', page)
   })
 
-  it('is reported to people who join or set up, too', async () => {
+  it('is reported to people who join or set up, too', async ({ cairn, owner }) => {
     const body = { email: newEmail(), role: 'viewer' } as const
     const { data } = await owner.client().createInvitation({ body })
     const path = `/invitation#token=${data?.token}`
@@ -170,7 +151,12 @@ describe('A name that nobody can see', () => {
     await expect.poll(() => setup.getByText(rule).count()).toBe(3)
   })
 
-  it('that is older than this rule is shown as something to read and to click', async () => {
+  it('that is older than this rule is shown as something to read and to click', async ({
+    hideName,
+    open,
+    owner,
+    workspace,
+  }) => {
     const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
     const { key_id = '', last_four = '' } = data ?? {}
     hideName('service_keys', key_id)
@@ -206,7 +192,13 @@ describe('A name that nobody can see', () => {
     }
   })
 
-  it('that is older than this rule may stay when something else is changed', async () => {
+  it('that is older than this rule may stay when something else is changed', async ({
+    cairn,
+    hideName,
+    open,
+    owner,
+    workspace,
+  }) => {
     const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
     const { key_id = '', last_four = '' } = data ?? {}
     hideName('service_keys', key_id)

@@ -3,8 +3,8 @@
 import { describe, expect } from 'vitest'
 import { addMember, signIn } from '../fixtures/people.ts'
 import { goBackAndStay, openAdministration } from './administration.ts'
-import { chooseAction, field, it } from './members.ts'
-import { heading, sendSignIn } from './screens.ts'
+import { chooseAction, it } from './members.ts'
+import { field, heading, sendSignIn } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 

@@ -16,6 +16,10 @@ export function tableRows(page: Page, name: string): Locator {
   return page.getByRole('table', { name }).locator('tbody tr')
 }
 
+export function field(place: Page | Locator, name: string): Locator {
+  return place.getByRole('textbox', { name, exact: true })
+}
+
 /** Fills in and submits the sign-in form of the page or the dialog. */
 export async function sendSignIn(
   place: Page | Locator,
