@@ -43,7 +43,7 @@ export function parseJson(bytes: Buffer, kind: BodyKind = 'single'): JsonValue {
  */
 export async function parseJsonInPieces(
   bytes: Buffer,
-  kind: BodyKind | undefined,
+  kind: BodyKind,
   pause: () => Promise<void>,
 ): Promise<JsonValue> {
   assertEncoding(bytes)
@@ -83,7 +83,7 @@ function assertEncoding(bytes: Buffer) {
   if (!isUtf8(bytes)) throw invalid([{ detail: 'must be UTF-8', pointer: '' }])
 }
 
-function read(bytes: Buffer, kind: BodyKind = 'single', outline: Outline): JsonValue {
+function read(bytes: Buffer, kind: BodyKind, outline: Outline): JsonValue {
   const { levels, containers, layouts } = BOUNDS[kind]
   if (outline.containers > containers) throw invalid([tooMany('objects and arrays', containers)])
   if (outline.layouts > layouts) throw invalid([tooMany('different names', layouts)])

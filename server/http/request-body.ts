@@ -75,7 +75,7 @@ export class ArrivingBody {
    * @throws {Unavailable} `overloaded` if too many bodies are in transfer
    */
   async json(req: IncomingMessage, limits: BodyLimits, loop: LoopTime): Promise<JsonValue> {
-    const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
+    const { bytes: limit_bytes = LIMIT_BYTES, kind = 'single' } = limits
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
     const { 'transfer-encoding': transfer = 'chunked' } = req.headers
     const isGzip = /^(x-)?gzip$/i.test(encoding)

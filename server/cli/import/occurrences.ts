@@ -10,11 +10,6 @@ export class Occurrences {
   #known = 0
   /** Contents that occurred more than once. */
   readonly #repeated = new Map<number, number>()
-  readonly #limit: number
-
-  constructor({ limit = KNOWN_CONTENTS }: { limit?: number } = {}) {
-    this.#limit = limit
-  }
 
   /**
    * Returns the number of earlier occurrences of the content.
@@ -31,7 +26,7 @@ export class Occurrences {
       this.#repeated.set(fingerprint, count)
       return count
     }
-    if (this.#known >= this.#limit) return undefined
+    if (this.#known >= KNOWN_CONTENTS) return undefined
     this.#slots[slot] = fingerprint
     this.#known += 1
     if (this.#known > this.#slots.length * 0.75) this.#grow()

@@ -44,7 +44,7 @@ export class StaticFile {
     ifNoneMatch,
   }: {
     accepts: (coding: Coding) => boolean
-    ifNoneMatch?: string | undefined
+    ifNoneMatch: string | undefined
   }) {
     const coding = this.#body.length < LEAST_BYTES ? undefined : codings.find(accepts)
     const etag = etagOf(this.#digest, coding)

@@ -27,7 +27,7 @@ type CredentialsOptions = {
   now: () => number
   onError: (error: unknown) => void
   /** Called when a key is looked up in the store, because it is not cached. */
-  onLookUp?: () => void
+  onLookUp: () => void
 }
 
 /** Runs a look-up in its turn. */
@@ -54,7 +54,7 @@ export class Credentials {
   #isRefreshDue = false
   #refreshing: Promise<void> | undefined
 
-  constructor({ storage, now, onError, onLookUp = () => {} }: CredentialsOptions) {
+  constructor({ storage, now, onError, onLookUp }: CredentialsOptions) {
     this.#storage = storage
     this.#now = now
     this.#onError = onError

@@ -45,14 +45,14 @@ export type JourneyChange = {
 type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
 
 type FollowOptions = {
-  onStanding?: OnStanding
+  onStanding: OnStanding
   /**
    * Called with the state of a journey as it is stored, after its standings; not while a rebuild for other steps is
    * running.
    */
   onState?: (journey: Key, state: JourneyState) => void
   /** Yields to other work if it is time, because a slice may take seconds. Called between two pages. */
-  yieldLoop?: () => Promise<void>
+  yieldLoop: () => Promise<void>
 }
 
 /** How long following continues before it yields to other work. */
@@ -83,7 +83,7 @@ export async function follow(
   writer: StandingWriter,
   history: History,
   changes: readonly JourneyChange[],
-  { onStanding = () => {}, onState = () => {}, yieldLoop = async () => {} }: FollowOptions = {},
+  { onStanding, onState = () => {}, yieldLoop }: FollowOptions,
 ): Promise<void> {
   for (const { journey, event_ids, customers } of changes) {
     const state = await adoptSteps(writer, journey, event_ids)
@@ -126,7 +126,7 @@ async function takeIn(
   history: History,
   of: Generation,
   customers: readonly CustomerChange[],
-  { onStanding, yieldLoop }: Required<Omit<FollowOptions, 'onState'>>,
+  { onStanding, yieldLoop }: Omit<FollowOptions, 'onState'>,
 ): Promise<boolean> {
   const steps = stepNumbers(of.event_ids)
   let isChanged = false
