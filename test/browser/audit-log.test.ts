@@ -6,7 +6,7 @@ import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, query, screenPath } from './screens.ts'
 
 /** The server's clock, which stands still until it is advanced. New stores still use the real one. */
 const noon_ms = Date.UTC(2050, 9, 31, 12)
@@ -239,7 +239,7 @@ describe('Its filters', () => {
     await typeInstant(page, 'From', '2050-10-31 18:30')
     await typeInstant(page, 'Before', '2050-10-31 19:30')
     await expect.poll(() => sentences(page)).toEqual(byArea.journeys)
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    expect(query(page)).toEqual({
       from: '2050-10-31T13:00:00.000Z',
       to: '2050-10-31T14:00:00.000Z',
     })

@@ -10,7 +10,7 @@ import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { heading, screenPath, tableRows } from './screens.ts'
+import { heading, query, screenPath, tableRows } from './screens.ts'
 
 /** Thirteen hours ahead of UTC in November, so most instants fall on another day there. */
 const timezoneId = 'Pacific/Auckland'
@@ -72,10 +72,6 @@ async function firstColumn(page: Page, table: string): Promise<string[]> {
 
 function customerNames(page: Page): Promise<string[]> {
   return firstColumn(page, 'Customers')
-}
-
-function query(page: Page): Record<string, string> {
-  return Object.fromEntries(new URL(page.url()).searchParams)
 }
 
 function searchField(page: Page): Locator {

@@ -6,9 +6,10 @@ import { definedValue, draftOf } from '../../admin/definitions/value-draft.ts'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration, tabTo } from './administration.ts'
+import { hasFocus, inspectState, openAdministration, tabTo } from './administration.ts'
 import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
@@ -31,9 +32,7 @@ function open(screen: string, person = owner, refusals: string[] = []): Promise<
 /** Sends events, each with its variables. */
 async function send(event_id: string, ...variables: Record<string, unknown>[]) {
   const { client, journey_id } = workspace
-  const body = { journey_id, customer_name: 'Ada Lovelace', client_customer_id: 'user-1' } as const
-  const { data } = await client.initializeCustomer({ body: { ...body, customer_type: 'contact' } })
-  const customer_id = data?.customer_id ?? ''
+  const customer_id = await initialize(workspace, 'user-1')
   for (const custom_variables of variables) {
     await client.createEvent({ body: { journey_id, customer_id, event_id, custom_variables } })
   }
@@ -69,7 +68,7 @@ describe('A definition', () => {
     await page.getByRole('textbox', { name: 'Description' }).fill('A customer chose a plan')
     await page.getByRole('button', { name: 'Add field' }).click()
     const added = page.getByRole('textbox', { name: 'Field', exact: true })
-    await expect.poll(() => added.evaluate((field) => field === document.activeElement)).toBe(true)
+    await expect.poll(() => hasFocus(added)).toBe(true)
     await fillField(page, 'plan', 'String')
     await page.getByRole('checkbox', { name: 'Required: plan' }).check()
     await page.getByRole('button', { name: 'Details of plan' }).click()
@@ -287,9 +286,8 @@ describe('A definition', () => {
   })
 
   it('is shown with the places of its faults if the server rejects it', async () => {
-    const path = screenPath(workspace, 'events/definitions/new?event_id=plan_chosen')
     const refusals = ['409 POST /v1/event-definitions']
-    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+    const page = await open('events/definitions/new?event_id=plan_chosen', owner, refusals)
     await page.getByRole('switch', { name: 'Edit as JSON' }).press('Space')
     const json = page.getByRole('textbox', { name: 'custom_variables as JSON Schema' })
     await json.fill('{ "type": "object", "required": ["plan"] }')

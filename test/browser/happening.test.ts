@@ -6,8 +6,8 @@ import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, openAdministration } from './administration.ts'
-import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
+import { hasFocus, inspectState, openAdministration } from './administration.ts'
+import { comeBackTo, heading, query, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -63,10 +63,6 @@ async function lines(page: Page): Promise<string[][]> {
 
 const names = async (page: Page) => (await lines(page)).map(([name]) => name)
 
-function query(page: Page): Record<string, string> {
-  return Object.fromEntries(new URL(page.url()).searchParams)
-}
-
 describe('Events', () => {
   it('of the last 24 hours are as many in the list as in the chart', async () => {
     const hour = 3_600_000
@@ -113,7 +109,7 @@ describe('Events', () => {
 
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     const journeys = page.getByRole('combobox', { name: 'Journey' })
-    await expect.poll(() => journeys.evaluate((field) => field === document.activeElement)).toBe(true)
+    await expect.poll(() => hasFocus(journeys)).toBe(true)
     // The list would hide the fields below.
     expect(await journeys.getAttribute('aria-expanded')).toBe('false')
     await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')

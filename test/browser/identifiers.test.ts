@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { newMember, type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { openAdministration } from './administration.ts'
+import { hasFocus, hasFocusWithin, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -103,17 +103,17 @@ describe('A long list', () => {
     const event = page.getByRole('table').getByRole('button').first()
     await event.focus()
     await page.keyboard.press('Tab')
-    const isInList = () => page.getByRole('table').evaluate((table) => table.contains(document.activeElement))
+    const isInList = () => hasFocusWithin(page.getByRole('table'))
     expect(await isInList()).toBe(false)
     await page.keyboard.press('Shift+Tab')
-    expect(await event.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await hasFocus(event)).toBe(true)
     await page.keyboard.press('ArrowDown')
     const other = page.getByRole('table').getByRole('button').last()
-    expect(await other.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await hasFocus(other)).toBe(true)
     await page.keyboard.press('Shift+Tab')
     expect(await isInList()).toBe(false)
     await page.keyboard.press('Tab')
-    expect(await other.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await hasFocus(other)).toBe(true)
   })
 
   it('also with controls inside, which keep their own keys', async () => {
@@ -122,7 +122,6 @@ describe('A long list', () => {
     const table = page.getByRole('table', { name: 'Members' })
     const roles = table.getByRole('combobox')
     const menus = table.getByRole('button', { name: 'Actions for' })
-    const hasFocus = (element: Locator) => element.evaluate((element) => element === document.activeElement)
     await roles.nth(0).focus()
     // Via the time, which shows its whole date.
     for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
@@ -137,6 +136,6 @@ describe('A long list', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('option', { name: 'Viewer' }).waitFor({ state: 'hidden' })
     await page.keyboard.press('Tab')
-    expect(await table.evaluate((table) => table.contains(document.activeElement))).toBe(false)
+    expect(await hasFocusWithin(table)).toBe(false)
   })
 })

@@ -10,7 +10,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, loseResponses, openAdministration } from './administration.ts'
+import { hasFocus, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const steps = [
@@ -400,7 +400,7 @@ describe('a journey', () => {
 
     await page.getByText('Step 1 already has this event_id').waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
-    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true)
+    await expect.poll(() => hasFocus(field)).toBe(true)
     expect(await storedJourney()).toEqual(before)
     await inspectState(page, 'journey-step-not-unique')
 
@@ -523,7 +523,7 @@ describe('unsaved changes of a journey', () => {
     // Nothing is saved before that is decided.
     await here.getByRole('button', { name: 'Save changes' }).click()
     const keep = question.getByRole('button', { name: 'Keep my changes' })
-    await expect.poll(() => keep.evaluate((button) => button === document.activeElement)).toBe(true)
+    await expect.poll(() => hasFocus(keep)).toBe(true)
     expect((await storedJourney())?.description).toBe('')
     await keep.click()
     await heading(here, 'Welcome').waitFor()

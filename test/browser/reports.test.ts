@@ -21,7 +21,7 @@ import {
   steps,
   stepTable,
 } from './reported-journey.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, query, screenPath } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -37,10 +37,6 @@ function open(screen: string, of = workspace, signedIn = owner.headers): Promise
 
 function openReport(search = ''): Promise<Page> {
   return open(`journeys/${workspace.journey_id}${search}`)
-}
-
-function query(page: Page): Record<string, string> {
-  return Object.fromEntries(new URL(page.url()).searchParams)
 }
 
 /** The report that the API returns for the filters in the address. */

@@ -20,6 +20,11 @@ export function field(place: Page | Locator, name: string): Locator {
   return place.getByRole('textbox', { name, exact: true })
 }
 
+/** Returns the parameters in the page's address. */
+export function query(page: Page): Record<string, string> {
+  return Object.fromEntries(new URL(page.url()).searchParams)
+}
+
 /** Fills in and submits the sign-in form of the page or the dialog. */
 export async function sendSignIn(
   place: Page | Locator,

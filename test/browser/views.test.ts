@@ -18,7 +18,7 @@ import {
   openAdministration,
   tabTo,
 } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
+import { heading, query, screenPath } from './screens.ts'
 
 const steps = [
   { event_id: 'signed_up', name: 'Signed up' },
@@ -71,10 +71,6 @@ async function save(view: Partial<Schemas['ViewCreation']>, person = owner): Pro
   return data
 }
 
-function parameters(page: Page): Record<string, string> {
-  return Object.fromEntries(new URL(page.url()).searchParams)
-}
-
 async function openViews(page: Page) {
   await page.getByRole('button', { name: 'Views', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Views of this journey' })
@@ -109,7 +105,7 @@ describe('a report', () => {
 
     const colleague = await open(`views/${view?.view_id}`, await signUp(cairn, workspace, 'viewer'))
     await colleague.getByText('View: Weekly conversion').waitFor()
-    const { view: _, ...shown } = parameters(colleague)
+    const { view: _, ...shown } = query(colleague)
     expect(shown).toEqual({ last: '30', customer_type: 'contact', window: 'P7D', by: 'week' })
     await colleague.getByRole('table', { name: 'Steps' }).waitFor()
     await colleague.getByText('90 days', { exact: true }).click()
@@ -121,7 +117,7 @@ describe('a report', () => {
     expect(await theirs.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
     await theirs.getByRole('link', { name: 'Weekly conversion' }).click()
     await theirs.waitFor({ state: 'hidden' })
-    await expect.poll(() => parameters(colleague).last).toBe('30')
+    await expect.poll(() => query(colleague).last).toBe('30')
   })
 })
 
@@ -150,10 +146,10 @@ describe('a view', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await page.getByText('90 days', { exact: true }).click()
-    await expect.poll(() => parameters(page)).toEqual({ last: '90' })
+    await expect.poll(() => query(page)).toEqual({ last: '90' })
     answer.resolve()
     await page.getByText('View saved').waitFor()
-    expect(parameters(page)).toEqual({ last: '90' })
+    expect(query(page)).toEqual({ last: '90' })
   })
 
   it('is opened, renamed, given to the workspace and removed by keyboard', async () => {
@@ -186,7 +182,7 @@ describe('a view', () => {
       .toMatchObject({ name: 'Fortnight', visibility: 'workspace' })
     await dialog.getByText('Funnel · last 14 days', { exact: true }).waitFor()
     await dialog.getByRole('link', { name: 'Fortnight' }).click()
-    await expect.poll(() => parameters(page)).toEqual({ last: '14', view: view_id })
+    await expect.poll(() => query(page)).toEqual({ last: '14', view: view_id })
     await expect.poll(() => page.getByRole('radio', { name: '14 days' }).isChecked()).toBe(true)
 
     const again = await openViews(page)
@@ -254,7 +250,7 @@ describe('a view', () => {
     const { view_id } = await save({ query: { last_days: 90, step_order: 'sequential' } })
     const page = await open(`views/${view_id}`)
     await page.getByText('View: Accounts').waitFor()
-    expect(parameters(page)).toEqual({ last: '90', view: view_id })
+    expect(query(page)).toEqual({ last: '90', view: view_id })
     expect(await page.getByText('changed since it was opened').count()).toBe(0)
   })
 
@@ -343,7 +339,7 @@ describe('a link to a view', () => {
     await sentence(page).waitFor()
     const guest = await openedByGuest(page, 'Conversion over time')
     await sentence(guest).waitFor()
-    expect(parameters(page).by).toBe('week')
+    expect(query(page).by).toBe('week')
     expect(await sentence(guest).innerText()).toBe(await sentence(page).innerText())
   })
 

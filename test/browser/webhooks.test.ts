@@ -5,10 +5,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { goBackAndStay, inspectState, loseResponses, openAdministration } from './administration.ts'
+import {
+  goBackAndStay,
+  hasFocus,
+  inspectState,
+  loseResponses,
+  openAdministration,
+  tabTo,
+} from './administration.ts'
 import { heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
@@ -46,15 +54,7 @@ async function shownSecret(dialog: Locator): Promise<string> {
 
 async function sendEvent(event_id: string): Promise<string> {
   const { client, journey_id } = workspace
-  const { data: customer } = await client.initializeCustomer({
-    body: {
-      client_customer_id: 'user-1',
-      journey_id,
-      customer_type: 'contact',
-      customer_name: 'Ada Lovelace',
-    },
-  })
-  const customer_id = customer?.customer_id ?? ''
+  const customer_id = await initialize(workspace, 'user-1')
   const { data } = await client.createEvent({ body: { journey_id, customer_id, event_id } })
   return data?.id ?? ''
 }
@@ -587,17 +587,4 @@ function descriptionOf(element: Locator): Promise<string | undefined> {
   return element.evaluate(
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
-}
-
-/** Presses Tab until the element has the focus. */
-async function tabTo(page: Page, element: Locator) {
-  for (let presses = 0; presses < 50; presses++) {
-    if (await hasFocus(element)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not lead to ${element}`)
-}
-
-function hasFocus(element: Locator): Promise<boolean> {
-  return element.evaluate((element) => element === document.activeElement)
 }
