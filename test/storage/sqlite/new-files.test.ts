@@ -100,18 +100,6 @@ describe('a file', () => {
     }
     expect(readdirSync(folder)).toEqual([])
   })
-
-  it('whose folder is a file is refused with the reason', async () => {
-    const file = join(temporaryFolder(), 'file')
-    writeFileSync(file, '')
-    const databaseUrl = `sqlite:${join(file, 'cairn.db')}`
-    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
-      const stderr = expect.stringMatching(
-        /^cairn: Cannot open .+cairn\.db: Cannot create the folder .+: E(EXIST|NOTDIR): .+\n$/,
-      )
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
-    }
-  })
 })
 
 describe('a file of the first migration', () => {
