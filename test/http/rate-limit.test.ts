@@ -8,6 +8,7 @@ import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
 import type { Problem } from '../../server/problems.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { signUp } from '../fixtures/people.ts'
 import { refusal, send } from '../fixtures/requests.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 
@@ -320,6 +321,9 @@ describe('a publishable key', () => {
     // So that a request can choose the address it comes from.
     cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
     workspace = await cairn.workspace()
+    // With protected customers, each registration takes 25 ms.
+    const { client } = await signUp(cairn, workspace, 'owner')
+    await client().updateWorkspace({ body: { protect_customers: false } })
     customer = {
       client_customer_id: 'user-1',
       journey_id: workspace.journey_id,
