@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { firstPosition } from '../../../domain/cursors.ts'
 import type { ReadingDatabase } from '../../database.ts'
 import type { Arrived } from '../../lists/arrived-customers.ts'
-import { lastCustomerRef } from '../customer-refs.ts'
+import { LAST_CUSTOMER_REF } from '../customer-refs.ts'
 
 /**
  * Customers by their row numbers, which one thread assigns in commit order. A position after all of them is of another
@@ -13,19 +13,20 @@ export async function arrivedCustomers(
   workspaceId: string,
   now_ms: number,
 ): Promise<Arrived> {
-  const found = await sql<{ last: number | null }>`
-    SELECT max(customer_ref) AS last FROM customers WHERE workspace_id = ${workspaceId}`.execute(db)
-  const last = found.rows[0]?.last ?? 0
-  const end = firstPosition('cus', last)
-  const places = arrivedPlaces(workspaceId, { end_ref: last, last_ref: await lastCustomerRef(db) })
-  return { places, end, caughtUp_ms: now_ms }
+  const found = await sql<Ends>`
+    SELECT ${sql.raw(LAST_CUSTOMER_REF)} AS last_ref,
+      coalesce((SELECT max(customer_ref) FROM customers WHERE workspace_id = ${workspaceId}), 0) AS end_ref
+    FROM event_indexing`.execute(db)
+  const ends = found.rows[0] ?? { last_ref: 0, end_ref: 0 }
+  const end = firstPosition('cus', ends.end_ref)
+  return { places: arrivedPlaces(workspaceId, ends), end, caughtUp_ms: now_ms }
 }
 
+/** The last row numbers: that the store has given to a customer, and of a customer of the workspace. */
+type Ends = { last_ref: number; end_ref: number }
+
 /** See `Arrived`. */
-function arrivedPlaces(
-  workspaceId: string,
-  { end_ref, last_ref }: { end_ref: number; last_ref: number },
-): Arrived['places'] {
+function arrivedPlaces(workspaceId: string, { last_ref, end_ref }: Ends): Arrived['places'] {
   return (after, limit) => sql`
     SELECT customer_ref AS ms, customer_id AS id FROM customers
     WHERE workspace_id = ${workspaceId} AND customer_ref > ${after.ms > last_ref ? 0 : after.ms}
