@@ -80,11 +80,11 @@ export const getJourneyReport: ReportOperation<'getJourneyReport'> = async (
   if (!journey || !numbers) throw new Problem('journey_not_found')
   const { journey_id } = journey
   const part = { steps: partOf(namedSteps(numbers, journey.steps), query), first: query.first_step ?? 1 }
-  const groups = numbers.groups?.map(({ group, ...ofGroup }) => ({
+  const groups = numbers.groups?.map(({ group, ...ofGroup }, _, all) => ({
     group,
     enrolled: ofGroup.enrolled,
     steps: reportSteps(part, ofGroup),
-    differences: differences(ofGroup, othersThan(group, numbers.groups ?? [])),
+    differences: differences(ofGroup, othersThan(group, all)),
     comparison: comparisonOf(part, ofGroup, compared),
   }))
   const body = {
