@@ -254,6 +254,19 @@ describe('a customer who was erased', () => {
     expect((await client.listRefusals()).data?.data).toEqual([])
   })
 
+  it('may not return because of a body, which is ignored', async () => {
+    const workspace = await cairn.workspace()
+    const { client, secret_key } = workspace
+    const { names, customer_id } = await newCustomer(workspace)
+    const { status } = await cairn.fetch(`/customers/${customer_id}`, {
+      method: 'DELETE',
+      headers: { 'x-service-key': secret_key, 'content-type': 'application/json' },
+      body: JSON.stringify({ may_return: true }),
+    })
+    expect(status).toBe(200)
+    expect((await client.initializeCustomer({ body: names })).error?.code).toBe('customer_erased')
+  })
+
   it('may return as a new one without a history, if that was chosen', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
