@@ -41,22 +41,35 @@ const CHECKPOINT_AFTER_PAGES = 1000
  */
 export class WriteAheadLog {
   readonly #path: string
-  /** The file of the store as it was first found, when a connection had opened it. */
-  #opened: Stats | undefined
+  /** The file of the store when its first connection opened it. */
+  readonly #file: Stats
   /** Size when it was last checked. */
   #log_bytes = 0
+  #lacksFiles = false
   /** The thread for checkpoints that would take the writer too long; started on first use. */
   #checkpointThread: { thread: Worker; isIdle: boolean } | undefined
   /** Resolves when all of these threads have closed the file. */
   #threadsExited: Promise<unknown> = Promise.resolve()
 
+  /** @param path of the store, which is opened now */
   constructor(path: string) {
     this.#path = targetOf(path)
+    this.#file = statSync(this.#path)
   }
 
   /** Whether the log is much larger than when it was last checked, so that it should be checked again soon. */
   get hasGrown(): boolean {
     return measureLog(this.#path) > this.#log_bytes + GROWN_BYTES
+  }
+
+  /** Whether the log was removed, so that it must be checked before anything is written. An open store has one. */
+  get isGone(): boolean {
+    return !existsSync(`${this.#path}-wal`)
+  }
+
+  /** Whether the last check missed a file of the store: what is committed then would vanish with the process. */
+  get lacksFiles(): boolean {
+    return this.#lacksFiles
   }
 
   /**
@@ -69,7 +82,7 @@ export class WriteAheadLog {
       // What was acknowledged is then in the file, if only the log was removed; and whatever opens another file of this name
       // finds no log that belongs to the first one. A separate thread would open that other file.
       truncate(connection)
-      return disk
+      return this.#measure(connection)
     }
     const isMuch = disk.unmoved_bytes > INLINE_CHECKPOINT_BYTES
     // Otherwise the first commit after a long read would checkpoint all of it.
@@ -107,7 +120,8 @@ export class WriteAheadLog {
     const log_bytes = measureLog(this.#path)
     this.#log_bytes = log_bytes
     const measured = measureDisk(this.#path)
-    if (!this.#hasItsFiles()) {
+    this.#lacksFiles = !this.#hasItsFiles()
+    if (this.#lacksFiles) {
       return { log_bytes, unmoved_bytes, free_bytes: measured?.free_bytes ?? null, refusing: 'files' }
     }
     if (!measured) return { log_bytes, unmoved_bytes, free_bytes: null, refusing: null }
@@ -123,10 +137,7 @@ export class WriteAheadLog {
    */
   #hasItsFiles(): boolean {
     const file = statSync(this.#path, { throwIfNoEntry: false })
-    this.#opened ??= file
-    return (
-      isSameFile(file, this.#opened) && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
-    )
+    return isSameFile(file, this.#file) && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
   }
 
   #checkpointInThread() {

@@ -101,6 +101,7 @@ async function main({ path, ring, port }: WriterThreadData) {
     if (index(true)) setImmediate(() => idle.refresh())
   }, IDLE_MS)
   port.on('message', (request: WriterRequest) => {
+    if (writing.isLogGone) checkpointLog()
     if (request.kind === 'group') {
       pauses.waited(request.sent_ms)
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)

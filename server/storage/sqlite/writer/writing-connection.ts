@@ -15,6 +15,12 @@ import { WriteAheadLog } from './write-ahead-log.ts'
 /** How much of the memtable is read at once when a store is opened; the rest is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
 
+/** Nothing is written, and the connection stays open: it is the only one that can still read the removed log. */
+const LACKS_FILES: Failure = {
+  message: 'a file of the store was removed or replaced',
+  outage: 'storage_unavailable',
+}
+
 type Open = { connection: Connection; units: Units; indexer: Indexer; remover: EventRemover }
 
 /** The connection and its prepared statements; opened again after the disk or SQLite failed. */
@@ -45,6 +51,7 @@ export class WritingConnection {
    * Commits all units in one transaction; if one of them fails, each in its own, so that the others are not affected.
    */
   commitGroup(group: Unit[], now_ms: number): UnitResult[] {
+    if (this.#log.lacksFiles) return group.map(() => ({ failure: LACKS_FILES }))
     try {
       const { connection, units } = this.#opened()
       if (units.memtable.length > GREATEST_MEMTABLE_EVENTS) {
@@ -81,6 +88,7 @@ export class WritingConnection {
     const isOver = !this.#open?.connection.inTransaction && statement.sql !== 'BEGIN IMMEDIATE'
     if (isOver && statement.sql === 'ROLLBACK') return { rows: [], changes: 0 }
     if (isOver) return { failure: { message: 'the transaction has failed before' } }
+    if (!this.#open?.connection.inTransaction && this.#log.lacksFiles) return { failure: LACKS_FILES }
     let open: Open
     try {
       open = this.#opened()
@@ -118,7 +126,7 @@ export class WritingConnection {
    */
   index(isIdle: boolean): { failure?: Failure } | undefined {
     // An open transaction of the main thread must not be disturbed between its statements.
-    if (!this.#open || this.#open.connection.inTransaction) return undefined
+    if (!this.#open || this.#open.connection.inTransaction || this.#log.lacksFiles) return undefined
     const { indexer } = this.#open
     if (!indexer.isDue(isIdle)) return undefined
     try {
@@ -134,6 +142,7 @@ export class WritingConnection {
 
   /** Removes a slice of a removal's events. */
   remove(removal: RemovalName): RemovedSlice | { failure: Failure } {
+    if (this.#log.lacksFiles) return { failure: LACKS_FILES }
     try {
       const { connection, remover, indexer } = this.#opened()
       connection.exec('BEGIN IMMEDIATE')
@@ -164,9 +173,14 @@ export class WritingConnection {
     }
   }
 
-  /** Whether the log needs a check before it is due. */
+  /** Whether the log needs a check soon. */
   get hasLogGrown(): boolean {
     return this.#log.hasGrown
+  }
+
+  /** Whether the log needs a check before anything is written. */
+  get isLogGone(): boolean {
+    return this.#log.isGone
   }
 
   /** State of the log and its disk after maintenance; undefined if they cannot be checked now. */
