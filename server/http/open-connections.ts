@@ -66,15 +66,22 @@ export class OpenConnections {
 
 /** What clients have not taken yet of their responses. */
 class Unread {
-  readonly #seen = new Map<Socket, { bytes: number; since_ms: number }>()
+  readonly #seen = new Map<Socket, { bytes: number; looks: number }>()
 
-  /** Whether a client has taken nothing for a while. To be called at intervals. */
+  /**
+   * Whether a client has taken nothing for a while. To be called every `CHECK_MS`: it counts the calls, so that time in
+   * which this process got no processor is not taken for the client's.
+   */
   isStalled(socket: Socket): boolean {
-    const now_ms = performance.now()
-    const bytes = socket.writableLength
+    const bytes = unreadBytes(socket)
     const seen = this.#seen.get(socket)
-    if (seen?.bytes === bytes) return now_ms - seen.since_ms > STALLED_MS
-    this.#seen.set(socket, { bytes, since_ms: now_ms })
-    return false
+    const looks = seen?.bytes === bytes ? seen.looks + 1 : 0
+    this.#seen.set(socket, { bytes, looks })
+    return looks * CHECK_MS > STALLED_MS
   }
+}
+
+/** Returns the bytes that the kernel has not taken. `writableLength` counts a write until all of it is taken. */
+function unreadBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
+  return socket._handle?.writeQueueSize ?? socket.writableLength
 }

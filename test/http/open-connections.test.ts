@@ -3,13 +3,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { ListeningSockets } from '../../server/http/listening-sockets.ts'
 import { OpenConnections } from '../../server/http/open-connections.ts'
 import { noteBegun } from '../../server/http/requests-by-socket.ts'
 
 /** More than the kernel buffers for a client that does not read. */
-const ANSWER_BYTES = 64 * 1024 * 1024
+const ANSWER_BYTES = 24 * 1024 * 1024
 
 /** A server that answers with much or nothing, and clients that have begun to read. */
 async function startSlow() {
@@ -45,6 +46,21 @@ it('a server that stops lets clients finish taking their responses, and closes i
   await once(slow, 'close')
   await closed
   expect(bytes).toBeGreaterThan(ANSWER_BYTES)
+})
+
+it('a server that stops waits for a client that takes one large response slowly', async () => {
+  const { connections, ask } = await startSlow()
+  const slow = await ask('/large')
+  const closed = connections.close()
+  // For longer than a client may take nothing.
+  for (let part = 0; part < 9; part++) {
+    await delay(300)
+    slow.read(1024 * 1024)
+  }
+  slow.resume()
+  await once(slow, 'close')
+  await closed
+  expect(slow.bytesRead).toBeGreaterThan(ANSWER_BYTES)
 })
 
 it('a server that stops does not wait for a client that takes nothing of its response', async () => {
