@@ -6,8 +6,9 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { startChildServerWithCustomer } from '../../fixtures/child-server.ts'
 import { scrape, sumOf } from '../../fixtures/exposition.ts'
-import { storedEvents } from '../../fixtures/file-store.ts'
+import { openStoreForTest, storedEvents } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
+import { newSubject } from '../../fixtures/store.ts'
 
 /** A server, and a function that sends events, several at a time, until each sender meets a refusal. */
 async function start() {
@@ -58,6 +59,25 @@ it.each(['-wal', '-shm'])(
     await vi.waitUntil(isCheckpointed, withPatience)
     await server.end('SIGKILL')
     expect(found(path)).toEqual(acknowledged.toSorted())
+  },
+)
+
+it.each(['', '-wal', '-shm'])(
+  'refuses a transaction during which its file%s is removed, and stores nothing of it',
+  async (name) => {
+    const store = await openStoreForTest()
+    const { workspace_id, journey_id } = await newSubject(store)
+    const renamed = store.db.transaction().execute(async (db) => {
+      await db.updateTable('journeys').set({ name: 'Renewal' }).where('journey_id', '=', journey_id).execute()
+      renameSync(`${store.path}${name}`, `${store.path}${name}.removed`)
+    })
+    await expect(renamed).rejects.toMatchObject({ name: 'Unavailable', reason: 'storage_unavailable' })
+    const { name: found } = await store.db
+      .selectFrom('journeys')
+      .select('name')
+      .where('workspace_id', '=', workspace_id)
+      .executeTakeFirstOrThrow()
+    expect(found).not.toBe('Renewal')
   },
 )
 

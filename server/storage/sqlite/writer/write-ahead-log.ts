@@ -120,7 +120,7 @@ export class WriteAheadLog {
     const log_bytes = measureLog(this.#path)
     this.#log_bytes = log_bytes
     const measured = measureDisk(this.#path)
-    this.#lacksFiles = !this.#hasItsFiles()
+    this.#lacksFiles = !this.hasItsFiles
     if (this.#lacksFiles) {
       return { log_bytes, unmoved_bytes, free_bytes: measured?.free_bytes ?? null, refusing: 'files' }
     }
@@ -135,7 +135,7 @@ export class WriteAheadLog {
    * Whether the files that connections have opened still have their names. Otherwise SQLite continues to write to what is
    * deleted when the server ends. An open store always has its log and the index of the log (`-shm`).
    */
-  #hasItsFiles(): boolean {
+  get hasItsFiles(): boolean {
     const file = statSync(this.#path, { throwIfNoEntry: false })
     return isSameFile(file, this.#file) && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
   }

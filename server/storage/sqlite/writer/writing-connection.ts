@@ -89,6 +89,8 @@ export class WritingConnection {
     if (isOver && statement.sql === 'ROLLBACK') return { rows: [], changes: 0 }
     if (isOver) return { failure: { message: 'the transaction has failed before' } }
     if (!this.#open?.connection.inTransaction && this.#log.lacksFiles) return { failure: LACKS_FILES }
+    // The files are not checked during a transaction, and this one may have been open for long.
+    if (statement.sql === 'COMMIT' && !this.#log.hasItsFiles) return { failure: LACKS_FILES }
     let open: Open
     try {
       open = this.#opened()
