@@ -1,6 +1,6 @@
 // engines: sqlite (what only SQLite has)
 
-import { existsSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../server/domain/identifiers.ts'
@@ -93,6 +93,41 @@ describe('a file that is temporarily missing', () => {
     expect(existsSync(store.path)).toBe(false)
     renameSync(`${store.path}.away`, store.path)
     await insert(store, subject, { event_id: 'after' })
+    expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
+  })
+
+  it('is not exchanged for another that takes its place', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    await insert(store, subject, { event_id: 'before' })
+    connect(store.path).pragma('wal_checkpoint(TRUNCATE)')
+    copyFileSync(store.path, `${store.path}.other`)
+    await insert(store, subject, { event_id: 'later' })
+    const copy = readFileSync(`${store.path}.other`)
+    await disturb(store, 'PRAGMA query_only = 1')
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    renameSync(store.path, `${store.path}.away`)
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    renameSync(`${store.path}.other`, store.path)
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    expect(readFileSync(store.path)).toEqual(copy)
+    renameSync(`${store.path}.away`, store.path)
+    await insert(store, subject, { event_id: 'after' })
+    expect(storedEvents(connect(store.path))).toEqual(['before', 'later', 'after'])
+  })
+
+  it.each(['-wal', '-shm'])('is not opened again without its %s file', async (name) => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    await insert(store, subject, { event_id: 'before' })
+    await disturb(store, 'PRAGMA query_only = 1')
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    renameSync(`${store.path}${name}`, `${store.path}.away`)
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    expect(existsSync(`${store.path}${name}`)).toBe(false)
+    renameSync(`${store.path}.away`, `${store.path}${name}`)
+    await vi.waitFor(() => insert(store, subject, { event_id: 'after' }), withPatience)
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 

@@ -46,6 +46,8 @@ export class WriteAheadLog {
   /** Size when it was last checked. */
   #log_bytes = 0
   #lacksFiles = false
+  /** Whether other connections had the log open when the writer closed its own; the last one to close removes it. */
+  #isKept = false
   /** The thread for checkpoints that would take the writer too long; started on first use. */
   #checkpointThread: { thread: Worker; isIdle: boolean } | undefined
   /** Resolves when all of these threads have closed the file. */
@@ -70,6 +72,16 @@ export class WriteAheadLog {
   /** Whether the last check missed a file of the store: what is committed then would vanish with the process. */
   get lacksFiles(): boolean {
     return this.#lacksFiles
+  }
+
+  /** Notes that the writer has closed its connection, and perhaps opens another. */
+  writerClosed() {
+    this.#isKept = !this.isGone
+  }
+
+  /** Whether a writer that opens the store gets the same file and the same log as before. */
+  get isReopenable(): boolean {
+    return this.#isKept ? this.hasItsFiles : this.#hasItsFile()
   }
 
   /**
@@ -136,8 +148,11 @@ export class WriteAheadLog {
    * deleted when the server ends. An open store always has its log and the index of the log (`-shm`).
    */
   get hasItsFiles(): boolean {
-    const file = statSync(this.#path, { throwIfNoEntry: false })
-    return isSameFile(file, this.#file) && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
+    return this.#hasItsFile() && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
+  }
+
+  #hasItsFile(): boolean {
+    return isSameFile(statSync(this.#path, { throwIfNoEntry: false }), this.#file)
   }
 
   #checkpointInThread() {
