@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorText } from '../file-errors.ts'
 import { makePrivate } from '../private-file.ts'
-import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
+import { type FileIdentity, isSameFile, keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
 
@@ -78,6 +78,16 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
   return open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS }, (connection) => {
     connection.pragma(`cache_size = -${cache_KiB}`)
   })
+}
+
+/**
+ * Opens the store of a server read-only, while its writer has it open.
+ * @param file the one that the writer has opened
+ * @throws {CannotOpen} also if another file has its place: it would be read with the log of the first one, also after that is back
+ */
+export function openServed(path: string, file: FileIdentity, cache_KiB?: number): Connection {
+  if (isSameFile(statSync(path, { throwIfNoEntry: false }), file)) return openReadable(path, cache_KiB)
+  throw new CannotOpen(path, 'it is not the file that the server has opened')
 }
 
 /**

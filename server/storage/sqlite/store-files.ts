@@ -79,7 +79,10 @@ function restrict(
   }
 }
 
+/** What tells a file from another that gets its name. */
+export type FileIdentity = Pick<Stats, 'ino' | 'dev'>
+
 /** Whether two names or descriptors are of one file; undefined is of none. */
-export function isSameFile(one: Stats | undefined, other: Stats | undefined): boolean {
+export function isSameFile(one: FileIdentity | undefined, other: FileIdentity | undefined): boolean {
   return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev
 }

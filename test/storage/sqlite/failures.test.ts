@@ -131,6 +131,20 @@ describe('a file that is temporarily missing', () => {
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 
+  it('is not read by lists from another that takes its place', async () => {
+    const store = await openStoreForTest()
+    const { workspace_id, journey_id } = await newSubject(store)
+    connect(store.path).pragma('wal_checkpoint(TRUNCATE)')
+    copyFileSync(store.path, `${store.path}.other`)
+    const list = () =>
+      store.lists(readingIn(workspace_id)).selectFrom('journeys').select('journey_id').execute()
+    renameSync(store.path, `${store.path}.away`)
+    renameSync(`${store.path}.other`, store.path)
+    await expect(list()).rejects.toMatchObject(unavailable.reason)
+    renameSync(`${store.path}.away`, store.path)
+    expect(await list()).toEqual([{ journey_id }])
+  })
+
   it('makes lists fail without ending the server; the next list is read when it is back', async () => {
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })

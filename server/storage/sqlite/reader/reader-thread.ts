@@ -7,9 +7,10 @@ import type { CountedEvents, CustomerActivity } from '../../events/event-store.t
 import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
-import { openReadable } from '../connection.ts'
+import { openServed } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
 import { failureOf, runStatement, type Statement } from '../statement.ts'
+import type { FileIdentity } from '../store-files.ts'
 import { ActivityReader } from './activity-reader.ts'
 import { EventReader, type EventsRequest } from './event-reader.ts'
 
@@ -31,6 +32,7 @@ export type ReaderResult = 'opened' | { read: Read } | { failure: Failure }
 
 export type ReaderThreadData = {
   path: string
+  file: FileIdentity
   ring: MemtableRing['buffer']
   /** Whether it reads lists for people, which may wait, rather than look-ups that requests depend on. */
   isForLists: boolean
@@ -42,7 +44,7 @@ const LOOK_UP_CACHE_KIB = 8_192
 const data: ReaderThreadData = workerData
 // Lists yield the processor to everything else when processors are short.
 if (data.isForLists) lowerPriority()
-const connection = data.isForLists ? openReadable(data.path) : openReadable(data.path, LOOK_UP_CACHE_KIB)
+const connection = openServed(data.path, data.file, data.isForLists ? undefined : LOOK_UP_CACHE_KIB)
 /** Created on first use: if their statements cannot be prepared, only the requests that need them fail. */
 let events: EventReader | undefined
 let activity: ActivityReader | undefined

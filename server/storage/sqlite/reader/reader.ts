@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Reading } from '../../database.ts'
 import type { CountedEvents, CustomerActivity } from '../../events/event-store.ts'
@@ -10,6 +11,7 @@ import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import type { Statement } from '../statement.ts'
+import type { FileIdentity } from '../store-files.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 
@@ -42,6 +44,7 @@ type ReaderOptions = {
  */
 export class Reader {
   readonly #options: ReaderOptions
+  readonly #file: FileIdentity
   readonly #lookUpThread: Worker
   /** All running threads. */
   readonly #threads = new Set<Worker>()
@@ -54,6 +57,8 @@ export class Reader {
 
   private constructor(options: ReaderOptions) {
     this.#options = options
+    const { ino, dev } = statSync(options.path)
+    this.#file = { ino, dev }
     this.#lookUpThread = this.#start({ isForLists: false })
   }
 
@@ -67,7 +72,7 @@ export class Reader {
 
   #start({ isForLists }: { isForLists: boolean }): Worker {
     const { path, ring } = this.#options
-    const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
+    const workerData: ReaderThreadData = { path, file: this.#file, ring: ring.buffer, isForLists }
     const thread = startThread(threadModule('reader-thread', import.meta.url), { workerData })
     this.#threads.add(thread)
     let isOpen = false

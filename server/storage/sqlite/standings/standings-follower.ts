@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, yieldsBeside } from '../../standings/follower.ts'
@@ -5,8 +6,9 @@ import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
 import { type AnswerSource, StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { type Connection, endRead, measureDisk, openReadable } from '../connection.ts'
+import { type Connection, endRead, measureDisk, openReadable, openServed } from '../connection.ts'
 import type { MemtableRing } from '../index/memtable.ts'
+import type { FileIdentity } from '../store-files.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { FollowedStore } from './followed-store.ts'
 import { Identifiers } from './identifiers.ts'
@@ -55,6 +57,7 @@ export class NoRoom extends Error {}
 /** Follows a store into its file of standings, step by step. A step that fails is rolled back and can be retried. */
 export class StandingsFollower {
   readonly #path: string
+  readonly #served: FileIdentity
   readonly #ring: MemtableRing
   readonly #now: () => number
   #open: Open | undefined
@@ -66,9 +69,13 @@ export class StandingsFollower {
   /** The time up to which everything is in the open file; null: what the file says. */
   #asOf_ms: number | null = null
 
-  /** @param now the clock of the callers who request reports */
+  /**
+   * @param path of a store that its writer has opened
+   * @param now the clock of the callers who request reports
+   */
   constructor(path: string, ring: MemtableRing, now: () => number) {
     this.#path = path
+    this.#served = statSync(path)
     this.#ring = ring
     this.#now = now
   }
@@ -242,7 +249,7 @@ export class StandingsFollower {
   }
 
   #openAll(): Open {
-    const store = openReadable(this.#path)
+    const store = openServed(this.#path, this.#served)
     const opened: Connection[] = [store]
     try {
       const followed = new FollowedStore(store, this.#ring)
@@ -262,7 +269,7 @@ export class StandingsFollower {
         this.#asOf_ms = null
         writer.saveFollowed(followed.beginning())
       }
-      const storeOfReports = openReadable(this.#path)
+      const storeOfReports = openServed(this.#path, this.#served)
       opened.push(storeOfReports)
       const connection = openReadable(path)
       return {
