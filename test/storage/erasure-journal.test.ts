@@ -1,7 +1,7 @@
 // engines: none (the journal is a file beside any store)
 
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -43,4 +43,18 @@ it('writes erasures that are recorded at the same time once each', async () => {
   const erasures = Array.from({ length: 20 }, newErasure)
   await Promise.all([...erasures, ...erasures].map((erasure) => journal.note([erasure])))
   expect(linesOf(path)).toEqual(erasures.map((erasure) => JSON.stringify(erasure)))
+})
+
+it('writes all erasures to a file that takes the place of its own, each once', async () => {
+  const path = join(temporaryFolder(), 'erased')
+  const journal = new ErasureJournal(path)
+  const [first, second, third] = [newErasure(), newErasure(), newErasure()]
+  await journal.note([first])
+  renameSync(path, `${path}.moved`)
+  await journal.note([second])
+  const inOrder = (erasures: object[]) => erasures.map((erasure) => JSON.stringify(erasure)).toSorted()
+  expect(linesOf(path).toSorted()).toEqual(inOrder([first, second]))
+  renameSync(`${path}.moved`, path)
+  await journal.note([third])
+  expect(linesOf(path).toSorted()).toEqual(inOrder([first, second, third]))
 })

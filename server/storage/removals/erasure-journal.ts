@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
@@ -55,6 +55,8 @@ export class ErasureJournal {
   /** Never rejects. */
   #previous: Promise<void> = Promise.resolve()
   #isFolderSynced = false
+  /** Identity of the file that has what was noted; undefined if there was none. */
+  #file: string | undefined
 
   /**
    * @param path of the file, which is created with the first erasure; its folder must exist
@@ -62,6 +64,7 @@ export class ErasureJournal {
    */
   constructor(path: string) {
     this.#path = path
+    this.#file = identityOf(statSync(path, { throwIfNoEntry: false }))
     this.#noted = new Map(linesOf(path).map((erasure) => [nameOf(erasure), erasure]))
   }
 
@@ -123,24 +126,36 @@ export class ErasureJournal {
     this.#waiting = new Map()
     this.#next = undefined
     if (missing.length === 0) return
-    const lines = missing.map(([, { workspace_id, customer_id, own_digest, erased_ms }]) =>
-      JSON.stringify({ workspace_id, customer_id, own_digest, erased_ms }),
-    )
-    // Starts with a line end, so that an earlier incomplete line stays separate.
-    const bytes = Buffer.from(`\n${lines.join('\n')}\n`)
     const file = await open(this.#path, 'a', FILE_MODE)
     try {
+      const identity = identityOf(await file.stat())
+      // The file was moved, or its disk is not mounted: this one lacks what was noted before.
+      const isOther = identity !== this.#file
+      if (isOther) this.#isFolderSynced = false
+      const lines = [...(isOther ? this.#missingHere() : []), ...missing].map(
+        ([, { workspace_id, customer_id, own_digest, erased_ms }]) =>
+          JSON.stringify({ workspace_id, customer_id, own_digest, erased_ms }),
+      )
+      // Starts with a line end, so that an earlier incomplete line stays separate.
+      const bytes = Buffer.from(`\n${lines.join('\n')}\n`)
       const { bytesWritten } = await file.write(bytes)
       // The rest is not written separately: another process may have appended since, in the middle of the line.
       if (bytesWritten < bytes.length)
         throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written to ${this.#path}`)
       await file.sync()
+      this.#file = identity
     } finally {
       await file.close()
     }
     if (!this.#isFolderSynced) syncFile(dirname(this.#path))
     this.#isFolderSynced = true
     for (const [name, erasure] of missing) this.#noted.set(name, erasure)
+  }
+
+  /** What was noted and is not in the file. */
+  #missingHere() {
+    const names = new Set(linesOf(this.#path).map(nameOf))
+    return [...this.#noted].filter(([name]) => !names.has(name))
   }
 }
 
@@ -185,6 +200,10 @@ function textOf(path: string): string {
   // Perhaps the store itself, whose next checkpoint overwrites or cuts off what was appended.
   if (!text.startsWith('SQLite format 3\0')) return text
   throw new Error(`The file of erasures ${path} is a SQLite database. Choose another CAIRN_ERASURES_FILE.`)
+}
+
+function identityOf(stats: Stats | undefined): string | undefined {
+  return stats && `${stats.dev} ${stats.ino}`
 }
 
 function nameOf({ workspace_id, customer_id }: CustomerName): string {
