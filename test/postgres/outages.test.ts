@@ -165,6 +165,23 @@ describe('a database that is read-only', () => {
   })
 })
 
+describe('a role that has lost a right', () => {
+  it('makes writes an outage until it has that again', async () => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    await runSql(owner, 'CREATE ROLE cairn LOGIN', 'GRANT ALL ON SCHEMA public TO cairn')
+    const store = await openStoreForTest({ databaseUrl: owner.replace('postgres@', 'cairn@') })
+    const subject = await newSubject(store)
+    await runSql(owner, 'REVOKE INSERT ON events FROM cairn', 'REVOKE UPDATE ON journeys FROM cairn')
+    const unavailable = { reason: 'storage_unavailable' }
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable)
+    await expect(change(store)).rejects.toMatchObject(unavailable)
+    await runSql(owner, 'GRANT INSERT ON events TO cairn', 'GRANT UPDATE ON journeys TO cairn')
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    await change(store)
+  })
+})
+
 describe('a standby', () => {
   it('makes writes fail but not reads, until it is promoted or its address leads to a primary', async () => {
     const primary = await ownServer()

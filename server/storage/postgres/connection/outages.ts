@@ -114,7 +114,7 @@ function reasonOf(code: string): Unavailable['reason'] | undefined {
 const OVERLOADS = new Set(['57014', '55P03', '25P03'])
 
 /**
- * Errors of connections; a standby; a server that starts or stops; one without capacity; a missing role or database;
- * the disk; corruption.
+ * Errors of connections; a standby; a server that starts or stops; one without capacity; a missing role or database; a right
+ * that the role has lost; the disk; corruption.
  */
-const OUTAGE = /^(08|25006|25P04|28|3D000|53|57P|58|F0|XX001|XX002)/
+const OUTAGE = /^(08|25006|25P04|28|3D000|42501|53|57P|58|F0|XX001|XX002)/
