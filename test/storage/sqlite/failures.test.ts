@@ -92,7 +92,13 @@ describe('a file that is temporarily missing', () => {
     await expect(store.assertWritable()).rejects.toMatchObject(unavailable.reason)
     expect(existsSync(store.path)).toBe(false)
     renameSync(`${store.path}.away`, store.path)
-    await insert(store, subject, { event_id: 'after' })
+    // If the writer noticed it before the first of them, it notices the return at its next look.
+    const isServed = () =>
+      insert(store, subject, { event_id: 'after' }).then(
+        () => true,
+        () => false,
+      )
+    await vi.waitUntil(isServed, withPatience)
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 
