@@ -43,6 +43,11 @@ function offer({ refusals }: Store, count: number, change: Partial<Refused> = {}
   }
 }
 
+/** Waits until so many are written: a list waits a second for that, and a busy machine may take longer. */
+async function untilKept({ statistics }: Store, count: number) {
+  await expect.poll(() => statistics().refusals.kept, withPatience).toBe(count)
+}
+
 /** All pages of a list. */
 async function listed(store: Store, filter: RefusalFilter = {}, order: RefusalOrder = 'newest', limit = 500) {
   const rows = []
@@ -88,6 +93,7 @@ describe('refusals', () => {
     const store = await openStoreForTest(atNow)
     store.refusals.offer(refused(), () => bytes(`${'x'.repeat(16_383)}ä`))
     store.refusals.offer(refused(), () => bytes('x'.repeat(16_384)))
+    await untilKept(store, 2)
     const [whole, cut] = await listed(store)
     expect([whole?.sent.length, whole?.sent_bytes]).toEqual([16_384, 16_384])
     expect([cut?.sent, cut?.sent_bytes]).toEqual(['x'.repeat(16_383), 16_385])
@@ -108,6 +114,7 @@ describe('refusals', () => {
         event_id: of(['a', 'b', 'c', 'd', 'e']),
       })
     }
+    await untilKept(store, 30)
     const all = await listed(store)
     expect(all).toHaveLength(30)
     const oldest = await listed(store, {}, 'oldest', 7)
@@ -209,7 +216,7 @@ describe('refusals', () => {
     const names = [...Array.from({ length: 149 }, (_, index) => `/f${index}`), `/${'~1'.repeat(200)}\u0000`]
     for (const pointer of [...names, '/f7'])
       offer(store, 1, { code, errors: [{ pointer, detail: 'is new' }] })
-    await expect.poll(() => store.statistics().refusals.kept, withPatience).toBe(151)
+    await untilKept(store, 151)
     const summary = await store.refusals.summary(workspace_id, { code }, 2, readingIn(workspace_id))
     expect(summary).toMatchObject({ count: 151, groups_omitted: 50, counts: [0, 151] })
     expect(summary.groups).toHaveLength(100)
@@ -245,6 +252,7 @@ describe('refusals', () => {
     let now_ms = NOW
     const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
     offer(store, 1)
+    await untilKept(store, 1)
     const [row] = await listed(store)
     now_ms = NOW + 7 * DAY_MS
     expect(await listed(store)).toHaveLength(1)
