@@ -283,9 +283,9 @@ describe('a replica that fails', () => {
   })
 })
 
-function newPool(databaseUrl: string): Pool {
+function newPool(databaseUrl: string, statement_ms = 60_000): Pool {
   const servers = new Servers(readAddress(databaseUrl))
-  const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 500 })
+  const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms })
   onTestFinished(() => pool.close())
   return pool
 }
@@ -320,8 +320,8 @@ async function newFollowed() {
         INSERT INTO enrolment_removals VALUES ('${workspace}', '${randomUUID()}', '${journey}', '${uuidOf(customer)}')`,
       )
     },
-    newFollower() {
-      const follower = new StandingsFollower(newPool(databaseUrl))
+    newFollower(statement_ms?: number) {
+      const follower = new StandingsFollower(newPool(databaseUrl, statement_ms))
       return async () => await follower.follow(workspace)
     },
   }
@@ -330,7 +330,7 @@ async function newFollowed() {
 describe('what a replica caches of standings', () => {
   it('lets it apply events that change nothing without reading the pages', async () => {
     const { place, arrive, newFollower } = await newFollowed()
-    const [follow, other] = [newFollower(), newFollower()]
+    const [follow, impatient] = [newFollower(), newFollower(500)]
     await arrive('one', 10)
     expect(await follow()).toBe('all')
     const { run } = await connectTo(place.databaseUrl)
@@ -341,7 +341,7 @@ describe('what a replica caches of standings', () => {
       await arrive(name, at_ms)
       await run('BEGIN; LOCK TABLE standing_pages IN ACCESS EXCLUSIVE MODE')
       // A follower without cached standings waits for the pages until it gives up.
-      await expect(other()).rejects.toThrow()
+      await expect(impatient()).rejects.toThrow()
       expect(await follow()).toBe('all')
       await run('COMMIT')
     }
