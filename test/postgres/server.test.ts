@@ -50,6 +50,7 @@ describe('a server of a test', () => {
     process.kill(pid, 0)
     run.kill('SIGKILL')
     await vi.waitUntil(() => !existsSync(folder), withPatience)
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    // Until its new parent has taken notice of its end, it has a number.
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), withPatience)
   })
 })
