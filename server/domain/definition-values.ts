@@ -14,9 +14,12 @@ export function isAmong(values: Enumeration, value: unknown): boolean {
   return set.has(value)
 }
 
-/** Whether a text has a format, as Ajv says. */
+/** Whether a text has a format, as Ajv says; of instants, only in the form of RFC 3339. */
 export function isOfFormat(format: NonNullable<DefinedValue['format']>, value: string): boolean {
-  if (format === 'date-time' && USUAL_INSTANT.test(value)) return true
+  if (format === 'date-time') {
+    if (USUAL_INSTANT.test(value)) return true
+    if (!INSTANT.test(value)) return false
+  }
   const check = FORMATS[format]
   return check instanceof RegExp ? check.test(value) : check(value)
 }
@@ -24,6 +27,9 @@ export function isOfFormat(format: NonNullable<DefinedValue['format']>, value: s
 /** Nearly every instant, to check it in a third of the time: on a day that every month has, and not a leap second. */
 const USUAL_INSTANT =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** Ajv also accepts white space instead of the T, and offsets of hours or without colon. */
+const INSTANT = /^.{10}t.{8}(\.\d+)?(z|[+-]\d\d:\d\d)$/i
 
 type Format = RegExp | ((value: string) => boolean)
 

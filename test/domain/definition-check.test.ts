@@ -94,6 +94,15 @@ describe('a check of variables', () => {
     ],
     ['a date', { format: 'date' }, '2024-02-29', []],
     ['a time without an offset', { format: 'date-time' }, '2024-02-29T10:00:00', [{ code: 'wrong_format' }]],
+    ['a time after a space', { format: 'date-time' }, '2024-02-29 10:00:00Z', [{ code: 'wrong_format' }]],
+    ['an offset of hours', { format: 'date-time' }, '2024-02-29T10:00:00+01', [{ code: 'wrong_format' }]],
+    [
+      'an offset without colon',
+      { format: 'date-time' },
+      '2024-02-29T10:00:00+0100',
+      [{ code: 'wrong_format' }],
+    ],
+    ['a leap second in lower case', { format: 'date-time' }, '2017-01-01t00:59:60.5+01:00', []],
     ['a number where a text has a format', { format: 'email' }, 5, []],
   ])('reports %s', (_, defined, value, expected) => {
     const found = violationsOf(defined, value)
