@@ -3841,14 +3841,14 @@ export interface components {
          * @description The new name of a person.
          */
         NameChange: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
         };
         /**
          * Name of a workspace
          * @description The name of a workspace.
          */
         WorkspaceNaming: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
         };
         /**
          * Person
@@ -3864,7 +3864,7 @@ export interface components {
          * @description The fields of the workspace to replace; at least one.
          */
         WorkspaceUpdate: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["GivenName"];
             retention_days?: components["schemas"]["RetentionDays"];
             protect_customers?: components["schemas"]["ProtectCustomers"];
             unknown_events?: components["schemas"]["UnknownEvents"];

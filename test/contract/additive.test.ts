@@ -27,6 +27,8 @@ const ON_PURPOSE: Record<string, string[]> = {
   '1.1.0': [
     '#/components/schemas/AuditSubject/properties/id/pattern',
     '#/components/schemas/AuditSubject/properties/kind/enum',
+    // The names of people and workspaces too.
+    '#/components/schemas/GivenName/pattern',
   ],
 }
 

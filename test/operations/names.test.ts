@@ -57,6 +57,16 @@ describe('a name of white space or invisible characters only', () => {
     expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/name', detail }] })
   })
 
+  it('is refused for a person and a workspace', async ({ cairn }) => {
+    const person = await signUp(cairn, await cairn.workspace(), 'owner')
+    const body = { name: '\u200b ' }
+    for (const request of ['POST /session/name', 'POST /workspaces', 'PATCH /workspace']) {
+      const answer = await person.fetch(request, { body })
+      expect([request, answer.status]).toEqual([request, 400])
+      expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/name', detail }] })
+    }
+  })
+
   it('stays readable if it exists already', async ({ cairn, workspace }) => {
     const { client, journey_id, workspace_id } = workspace
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
