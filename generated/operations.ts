@@ -148,7 +148,8 @@ export const operationPaths = {
    * `periods` has every period from `from` to `to`, including those without events. `groups` has totals for the
    * whole span by journey, event name or key. Counts are kept per minute for 8 days, per hour for 400 days and per
    * day forever; `kept_from` says since when they exist at this resolution. Without `from`, the reply covers the
-   * last 60 minutes, 24 hours or 30 days up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
+   * last 60 minutes, 24 hours or 30 days up to `to`. If `to` is not after `from`, there is one period: the last one
+   * up to `to`. A span of more than 1,440 periods gives 409 `too_many_periods`.
    */
   getActivity: ['GET', '/activity'],
   /**
