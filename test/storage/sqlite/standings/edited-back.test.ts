@@ -1,8 +1,10 @@
 // engines: sqlite (what only SQLite has)
 
+import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { nameHashes } from '../../../../server/domain/name-hashes.ts'
 import { MemtableRing } from '../../../../server/storage/sqlite/index/memtable.ts'
+import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
 import { connect, openStore } from '../../../fixtures/file-store.ts'
 import { newEvent, newSubject } from '../../../fixtures/store.ts'
@@ -17,6 +19,8 @@ async function followedJourney() {
     newEvent(subject, { event_id: 'one', occurred_ms: enrolled_ms + 10 }),
   ])
   await store.close()
+  // The store's own follower may have processed the event already, for other steps.
+  rmSync(standingsPath(store.path))
   const file = connect(store.path)
   const ring = new MemtableRing()
   const follower = new StandingsFollower(store.path, ring, Date.now)
