@@ -4,9 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { asRole, mayChange } from '../members/role.ts'
 import { hasUnsaved } from '../parts/forms/unsaved.ts'
 import { Loading } from '../parts/loading.tsx'
-import { useNotified } from '../parts/notify.ts'
+import { notify, useNotified } from '../parts/notify.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
@@ -47,7 +48,15 @@ export function Frame() {
   // Another role, or none, could take away a form with unsaved changes, so it is followed once there is none.
   const session = shown && data && isInOtherRole(shown, data) ? shown : data
   useEffect(() => {
-    if (!hasUnsaved()) setShown(data)
+    if (shown === data || hasUnsaved()) return
+    setShown(data)
+    const before = roleIn(shown, workspaceId)
+    const now = roleIn(data, workspaceId)
+    // A dialog goes with what opened it, and with the error in it.
+    if (before && now && mayChange(before, now) && before !== now)
+      void notify(
+        `You are now ${asRole(now)} of this workspace. What your role does not allow was not changed.`,
+      )
   })
 
   if (session) {
@@ -78,6 +87,10 @@ export function Frame() {
       </AppShell.Main>
     </AppShell>
   )
+}
+
+function roleIn(session: Schemas['Session'] | undefined, workspaceId: string | undefined) {
+  return session?.workspaces.find(({ workspace_id }) => workspace_id === workspaceId)?.role
 }
 
 /** Whether the same person has another role in a workspace, or is no longer a member. */

@@ -5,8 +5,9 @@ import { describe, expect } from 'vitest'
 import { problems } from '../../server/problems.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { addMember, newEmail, newMember, type Person, type SignedUp } from '../fixtures/people.ts'
+import { type Change, choose, erasedCustomer, webhookScreen } from './changes.ts'
 import { chooseAction, it, memberRow } from './members.ts'
-import { comeBackTo, field, heading, screenPath, tableRows } from './screens.ts'
+import { chooseFromWorkspaceMenu, comeBackTo, field, heading, screenPath, tableRows } from './screens.ts'
 
 function roleField(page: Page, { name }: Pick<Person, 'name'>): Locator {
   return page.getByRole('combobox', { name: `Role of ${name}` })
@@ -119,6 +120,53 @@ describe('A role', () => {
       .waitFor({ state: 'detached' })
     await dialog.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
   })
+
+  it.for<Change & { request: string }>([
+    { ...erasedCustomer, request: 'DELETE /v1/customers/{id}' },
+    {
+      change: 'an archived journey',
+      screen: ({ workspace: { journey_id } }) => `journeys/${journey_id}/settings`,
+      ask: (page) => page.getByRole('button', { name: 'Archive Onboarding' }).click(),
+      button: 'Archive journey',
+      request: 'POST /v1/journeys/{id}/archive',
+    },
+    {
+      change: 'a removed webhook',
+      screen: webhookScreen,
+      ask: choose('Remove…'),
+      button: 'Remove webhook',
+      request: 'DELETE /v1/webhooks/{id}',
+    },
+    {
+      change: 'a renamed workspace',
+      screen: () => 'journeys',
+      ask: async (page) => {
+        await chooseFromWorkspaceMenu(page, 'Rename workspace…')
+        await page.getByRole('dialog').getByRole('textbox').fill('Example Ltd')
+      },
+      button: 'Rename',
+      request: 'PATCH /v1/workspace',
+    },
+  ])(
+    'that shrinks says that $change was refused where its dialog goes',
+    async (change, { member, open, owner, workspace }) => {
+      const ada = await member('Ada Lovelace', 'owner')
+      const hers = await open(await change.screen({ workspace, owner }), {
+        signedIn: ada.headers,
+        refusals: [`403 ${change.request}`],
+      })
+      await change.ask(hers, { workspace, owner })
+      const { person_id } = ada
+      await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+
+      await hers.getByRole('dialog').getByRole('button', { name: change.button, exact: true }).click()
+      await hers
+        .getByRole('alert')
+        .getByText('You are now a viewer of this workspace. What your role does not allow was not changed.')
+        .waitFor()
+      await hers.getByRole('dialog').waitFor({ state: 'detached' })
+    },
+  )
 
   it('that shrinks takes no unsaved changes away when its member returns to the tab', async ({
     member,
