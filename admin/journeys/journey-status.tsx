@@ -56,23 +56,26 @@ function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Jour
   const queryClient = useQueryClient()
   const journeysKey = useWorkspaceKey('journeys')
   const [isAsking, setIsAsking] = useState(false)
+  // Fixed when the dialog opens: somebody else may archive or restore the journey meanwhile, and the dialog must not ask the
+  // opposite.
+  const [isArchiving, setIsArchiving] = useState(false)
   const name = visibleName(chosenName, journey_id)
   const isActive = status === 'active'
   const change = useMutation({
     mutationFn: () => {
       const request = { path: { journey_id } }
-      return taken(isActive ? cairn.archiveJourney(request) : cairn.restoreJourney(request))
+      return taken(isArchiving ? cairn.archiveJourney(request) : cairn.restoreJourney(request))
     },
     onSuccess: () => {
       setIsAsking(false)
-      void notify(isActive ? `${name} archived.` : `${name} restored.`)
+      void notify(isArchiving ? `${name} archived.` : `${name} restored.`)
       void queryClient.invalidateQueries({ queryKey: journeysKey })
     },
   })
-  const label = isActive ? 'Archive' : 'Restore'
 
   function ask() {
     change.reset()
+    setIsArchiving(isActive)
     setIsAsking(true)
   }
 
@@ -80,17 +83,21 @@ function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Jour
     <ConfirmDialog
       opened={isAsking}
       onClose={() => setIsAsking(false)}
-      title={`${label} ${name}?`}
-      confirmLabel={`${label} journey`}
+      title={`${labelOf(isArchiving)} ${name}?`}
+      confirmLabel={`${labelOf(isArchiving)} journey`}
       pending={change.isPending}
       error={change.error}
       onConfirm={() => change.mutate()}
     >
-      {isActive
+      {isArchiving
         ? 'The journey will accept no new customers or events: requests to it are rejected. Its data stays readable, and you can restore it at any time.'
         : 'The journey will accept customers and events again.'}
     </ConfirmDialog>
   )
   const icon = isActive ? <IconArchive size={16} aria-hidden /> : <IconArchiveOff size={16} aria-hidden />
-  return { label, name, icon, ask, dialog }
+  return { label: labelOf(isActive), name, icon, ask, dialog }
+}
+
+function labelOf(isArchiving: boolean): string {
+  return isArchiving ? 'Archive' : 'Restore'
 }

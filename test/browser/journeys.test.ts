@@ -148,6 +148,19 @@ describe('the journeys', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
   })
 
+  it('are never restored by the confirmation to archive, if somebody else was first', async () => {
+    const page = await open(`journeys/${workspace.journey_id}/settings`)
+    await page.getByRole('button', { name: 'Archive Onboarding' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Archive Onboarding?').waitFor()
+    await api.archiveJourney({ path: { journey_id: workspace.journey_id } })
+    await comeBackTo(page)
+    await page.getByText('This journey is archived').waitFor()
+    await dialog.getByRole('button', { name: /journey$/ }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect((await storedJourney())?.status).toBe('archived')
+  })
+
   it('are archived and restored, after an explanation', async () => {
     const page = await open('journeys')
     await choose(page, 'Archive')
