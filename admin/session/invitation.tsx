@@ -19,6 +19,7 @@ import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
+import { UsedLink } from './used-link.tsx'
 
 /** Accepts an invitation, with a new or an existing account. */
 export function InvitationScreen() {
@@ -126,6 +127,7 @@ function Accept({ token, invitation }: WayProps) {
         ) : (
           <ProblemAlert error={accept.error} />
         )}
+        {codeOf(accept.error) === 'link_not_found' && <UsedLink />}
         <Button type="submit" loading={accept.isPending || enter.isPending}>
           Create account and join
         </Button>
@@ -172,6 +174,7 @@ function Join({
       ) : (
         <ProblemAlert error={failure} />
       )}
+      {codeOf(failure) === 'link_not_found' && <UsedLink />}
       {session && isInvited ? (
         <>
           <Text>
@@ -224,6 +227,7 @@ function NoLink() {
       <Text>
         Check that you opened the complete link, or ask an owner or admin of the workspace for a new one.
       </Text>
+      <UsedLink />
     </Gate>
   )
 }

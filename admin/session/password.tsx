@@ -13,6 +13,7 @@ import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
+import { UsedLink } from './used-link.tsx'
 
 /** Resets a forgotten password by a one-time link. */
 export function PasswordScreen() {
@@ -99,6 +100,7 @@ function NoLink() {
       <Text>
         Check that you opened the complete link, or ask an owner or admin of the workspace for a new one.
       </Text>
+      <UsedLink />
     </Gate>
   )
 }

@@ -16,6 +16,7 @@ import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { linkKey, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
+import { UsedLink } from './used-link.tsx'
 
 /** The first visit, by the setup link: creates the first account, the workspace and a first journey. */
 export function SetupScreen() {
@@ -158,6 +159,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
             {...form.getInputProps('journey_name')}
           />
           <ProblemAlert error={setUp.error} />
+          {codeOf(setUp.error) === 'link_not_found' && <UsedLink />}
           <Button type="submit" loading={setUp.isPending || enter.isPending || enter.isSuccess}>
             Set up
           </Button>
@@ -181,6 +183,7 @@ function NoLink() {
       <Text size="sm" c="dimmed">
         Open the complete link: the part after # is its token.
       </Text>
+      <UsedLink />
     </Gate>
   )
 }

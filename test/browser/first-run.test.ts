@@ -170,6 +170,7 @@ describe('the first visit', () => {
 
     const page = await openAdministration({ cairn, path, refusals: ['404 POST /v1/setup/look-up'] })
     await page.getByRole('heading', { name: 'This setup link is not valid' }).waitFor()
+    await page.getByRole('link', { name: 'sign in' }).waitFor()
     await page.getByText('npx cairn setup-link').waitFor()
   })
 

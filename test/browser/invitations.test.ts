@@ -6,7 +6,7 @@ import { newEmail, newPerson, type SignedUp, signUp } from '../fixtures/people.t
 import { goBack, goBackAndStay, openAdministration } from './administration.ts'
 import { it } from './it.ts'
 import { memberRow } from './members.ts'
-import { comeBackTo, field, heading, screenPath } from './screens.ts'
+import { comeBackTo, field, heading, screenPath, sendSignIn } from './screens.ts'
 
 const nobody = '401 GET /v1/session'
 
@@ -164,6 +164,41 @@ describe('An invitation', () => {
     const again = await openAdministration({ cairn, path, refusals })
     await heading(again, 'This invitation is not valid').waitFor()
     await again.getByText('ask an owner or admin of the workspace for a new one').waitFor()
+  })
+
+  it('leads to signing in after an attempt whose response was lost, and once it was used', async ({
+    cairn,
+    owner,
+  }) => {
+    const email = newEmail()
+    const path = await invite(owner, email)
+    const accept = 'POST /v1/invitations/accept'
+    const refusals = [nobody, `net::ERR_FAILED ${accept}`, `404 ${accept}`]
+    const page = await openAdministration({ cairn, path, refusals })
+    const password = 'an engine of numbers'
+    await field(page, 'Your name').fill('Ada Lovelace')
+    await page.getByLabel(/^Password/).fill(password)
+    await page.route(
+      '**/v1/invitations/accept',
+      async (route) => {
+        await route.fetch()
+        // The one of the response, which the browser shall not get.
+        await page.context().clearCookies()
+        await route.abort()
+      },
+      { times: 1 },
+    )
+    await page.getByRole('button', { name: 'Create account and join' }).click()
+    await page.getByRole('alert', { name: 'Cannot reach Cairn' }).waitFor()
+    await page.getByRole('button', { name: 'Create account and join' }).click()
+    await page.getByRole('alert', { name: 'The link is not valid' }).waitFor()
+    await page.getByRole('link', { name: 'sign in' }).waitFor()
+
+    const lookUp = '404 POST /v1/invitations/look-up'
+    const again = await openAdministration({ cairn, path, refusals: [nobody, lookUp] })
+    await again.getByRole('link', { name: 'sign in' }).click()
+    await sendSignIn(again, { email, password })
+    await heading(again, 'Send your first event').waitFor()
   })
 
   it('is revoked after a confirmation, and its link stops working', async ({ cairn, open, owner }) => {

@@ -78,6 +78,7 @@ describe('A member who forgot the password', () => {
     const refusals = ['404 POST /v1/password-links/look-up']
     const gone = await openAdministration({ cairn, path: '/password#token=password_gone', refusals })
     await heading(gone, 'This link is not valid').waitFor()
+    await gone.getByRole('link', { name: 'sign in' }).waitFor()
 
     const ada = await member('Ada Lovelace', 'viewer')
     const { data } = await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
