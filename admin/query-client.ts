@@ -28,6 +28,8 @@ export const queryClient: QueryClient = new QueryClient({
     },
   }),
   mutationCache: new MutationCache({
+    onMutate: (_, mutation) => void focusedAt.set(mutation, document.activeElement),
+    onSettled: (_data, _error, _variables, _result, mutation) => returnFocus(focusedAt.get(mutation)),
     onError: (error) => {
       noteRefusal(error)
       if (!showsOutdated(error)) return
@@ -39,6 +41,18 @@ export const queryClient: QueryClient = new QueryClient({
     },
   }),
 })
+
+/** What had the focus when a change began. */
+const focusedAt = new WeakMap<object, Element | null>()
+
+/** A button is disabled while its change is pending, and the browser takes the focus from what is disabled. */
+function returnFocus(element: Element | null | undefined) {
+  // Once it is enabled again.
+  setTimeout(() => {
+    const isLost = document.activeElement === document.body
+    if (isLost && element instanceof HTMLElement) element.focus({ preventScroll: true })
+  })
+}
 
 /** Updates the state of the session from an error of any request. */
 function noteRefusal(error: unknown) {

@@ -2,6 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { hasFocus, hasFocusWithin, openAdministration, tabTo } from './administration.ts'
+import { choose } from './changes.ts'
 import { it } from './it.ts'
 import { heading, screenPath, tableRows } from './screens.ts'
 
@@ -89,6 +90,31 @@ describe('The keyboard alone', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await expect.poll(() => hasFocus(opener)).toBe(true)
+  })
+
+  it('tries a change that failed again: the focus stays on its button', async ({ open }) => {
+    const page = await open('keys', { refusals: ['net::ERR_FAILED POST /v1/service-keys/{id}/revoke'] })
+    await page.route('**/revoke', (route) => route.abort(), { times: 1 })
+    await choose('Revoke')(page)
+    const dialog = page.getByRole('dialog')
+    const button = dialog.getByRole('button', { name: 'Revoke key' })
+    await expect.poll(() => hasFocusWithin(dialog)).toBe(true)
+    await tabTo(page, button)
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').waitFor()
+    await expect.poll(() => hasFocus(button)).toBe(true)
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+  })
+
+  it('saves a form: the focus stays on its button', async ({ open }) => {
+    const page = await open('account')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ada Lovelace')
+    const button = page.getByRole('button', { name: 'Change name' })
+    await tabTo(page, button)
+    await page.keyboard.press('Enter')
+    await page.getByText('Name changed.').waitFor()
+    await expect.poll(() => hasFocus(button)).toBe(true)
   })
 
   it('opens the details of an event', async ({ client, event, open }) => {
