@@ -1,6 +1,6 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { it } from './it.ts'
 import { tableRows } from './screens.ts'
@@ -32,6 +32,33 @@ describe('The color scheme', () => {
     expect([await scheme(), await ground()]).toEqual(['light', light])
     await choose('System')
     await expect.poll(scheme).toBe('dark')
+  })
+
+  it('of a system that forces its own colors shows bars, and what is chosen', async ({
+    client,
+    event,
+    open,
+  }) => {
+    await client.createEvent({ body: event })
+    const page = await open('overview')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const background = (element: Locator) =>
+      element.evaluate((element) => getComputedStyle(element).backgroundColor)
+    const ground = await background(page.locator('body'))
+    const bar = page.getByRole('main').locator('.bar').first()
+    await bar.waitFor({ state: 'attached' })
+    expect(await background(bar)).not.toBe(ground)
+
+    await page.getByRole('link', { name: 'Service keys' }).click()
+    await tableRows(page, 'Service keys').first().waitFor()
+    const links = page.getByRole('navigation', { name: 'Workspace' })
+    const filter = page.getByRole('radiogroup', { name: 'Keys to show' })
+    expect(await background(links.getByRole('link', { name: 'Service keys' }))).not.toBe(
+      await background(links.getByRole('link', { name: 'Journeys' })),
+    )
+    expect(
+      await background(filter.getByText('Active', { exact: true }).locator('xpath=ancestor::label')),
+    ).not.toBe(await background(filter.getByText('All', { exact: true }).locator('xpath=ancestor::label')))
   })
 
   it('is there before the first paint', async ({ open }) => {
