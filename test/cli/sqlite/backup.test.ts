@@ -24,6 +24,15 @@ import { withPatience } from '../../fixtures/patience.ts'
 
 const SENDERS = 8
 
+/** Code by which the copying thread says when it is done, and waits: else the command could end before the signal. */
+const INTERRUPTIBLE = `
+  import { writeSync } from 'node:fs'
+  import { isMainThread, parentPort } from 'node:worker_threads'
+  if (!isMainThread) parentPort.postMessage = () => {
+    writeSync(2, 'copied')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  }`
+
 /** A store without a server, with some megabytes of other data if `filled`. */
 async function newStore({ filled = false } = {}) {
   const path = join(temporaryFolder(), 'cairn.db')
@@ -158,9 +167,11 @@ describe('cairn backup', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'leaves nothing behind when %s interrupts it',
     async (signal) => {
-      const { folder, file, DATABASE_URL } = await newStore({ filled: true })
-      const command = spawnCairn(['backup', file], { environment: { DATABASE_URL } })
-      await vi.waitUntil(() => readdirSync(folder).length > 0, { ...withPatience, interval: 1 })
+      const { folder, file, DATABASE_URL } = await newStore()
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(INTERRUPTIBLE)}`
+      const command = spawnCairn(['backup', file], { environment: { DATABASE_URL, NODE_OPTIONS } })
+      await vi.waitUntil(() => command.stderr() === 'copied', withPatience)
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(/^\.cairn-copy-.*\.partial$/)])
       command.process.kill(signal)
       expect(await command.ended).toMatchObject({ code: null, signal, stdout: '' })
       expect(readdirSync(folder)).toEqual([])
