@@ -560,9 +560,9 @@ describe('What was refused', () => {
     for (let count = 0; count < 4; count += 1) await post('/customers/initialize', person)
 
     const activity = (await client.getActivity()).data?.total
-    const kinds = (await client.getRefusalSummary({ query: { periods: 1 } })).data?.kinds
+    const kinds = async () => (await client.getRefusalSummary({ query: { periods: 1 } })).data?.kinds
     expect(activity).toEqual({ created: 3, duplicate: 3, rejected: 3 })
-    expect(kinds).toEqual({ events: 3, requests: 32, customers: 4 })
+    await expect.poll(kinds).toEqual({ events: 3, requests: 32, customers: 4 })
 
     const page = await open('overview')
     const arrivals = page.getByRole('region', { name: 'Incoming events' })

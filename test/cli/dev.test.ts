@@ -8,6 +8,7 @@ import { readable } from '../../server/cli/request-lines.ts'
 import { temporaryFolder } from '../fixtures/cairn.ts'
 import { spawnCairn } from '../fixtures/command.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 
 /** Starts `cairn dev ARGS`, with a temporary folder of its own. */
 function startDev(...args: string[]) {
@@ -40,7 +41,7 @@ describe('cairn dev', () => {
       'signed_up',
       'signed_up',
     ])
-    expect((await test.listRefusals({ query: { order: 'oldest' } })).data?.data).toMatchObject([
+    expect(await keptRefusals(test, 3, { order: 'oldest' })).toMatchObject([
       { code: 'customer_not_found' },
       { code: 'invalid_request', errors: [{ pointer: '/event_id' }] },
       { code: 'journey_not_found', item: 1 },

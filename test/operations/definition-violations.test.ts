@@ -64,11 +64,13 @@ describe('events that do not conform', () => {
     const { key, key_id } = await createKey(cairn, workspace, 'secret')
     const sent = { ...event, custom_variables: { items: [] } }
     await cairn.client(key).createEvents({ body: { events: [sent, sent, { ...sent, event_id: 'other' }] } })
-    expect(await kinds(client, path)).toEqual([
-      'missing /custom_variables/plan rejected 2',
-      'not_in_enum /custom_variables/plan stored 1',
-      'wrong_type /custom_variables/items/-/price stored 1',
-    ])
+    await expect
+      .poll(() => kinds(client, path))
+      .toEqual([
+        'missing /custom_variables/plan rejected 2',
+        'not_in_enum /custom_variables/plan stored 1',
+        'wrong_type /custom_variables/items/-/price stored 1',
+      ])
     const found = await violations(client, path)
     expect(found).toMatchObject({ ...path, stored: 1, rejected: 2 })
     expect(found.kinds[0]).toMatchObject({ revision: 2, key_id, events: 2 })
@@ -91,7 +93,7 @@ describe('events that do not conform', () => {
     for (let count = 0; count < 3; count += 1) await client.createEvent({ body })
     await client.createEvents({ body: { events: [body, body] } })
     await client.createEvent({ body: { ...body, custom_variables: { more: 1 } } })
-    expect(await kinds(client, path)).toEqual(['missing /custom_variables/plan stored 1'])
+    await expect.poll(() => kinds(client, path)).toEqual(['missing /custom_variables/plan stored 1'])
   })
 
   it('reveal no name of a field that may be a value', async ({ client, event }) => {
@@ -107,11 +109,13 @@ describe('events that do not conform', () => {
     ]
     const fields = Object.fromEntries(names.map((name) => [name, 1]))
     await client.createEvent({ body: { ...event, custom_variables: { plan: 'free', ...fields } } })
-    expect(await kinds(client, path)).toEqual([
-      'unexpected /custom_variables stored 1',
-      'unexpected /custom_variables/note stored 1',
-      'unexpected /custom_variables/seat_s stored 1',
-    ])
+    await expect
+      .poll(() => kinds(client, path))
+      .toEqual([
+        'unexpected /custom_variables stored 1',
+        'unexpected /custom_variables/note stored 1',
+        'unexpected /custom_variables/seat_s stored 1',
+      ])
   })
 
   it('count together beyond 200 kinds a day, in one write and in several', async ({ client, event }) => {
@@ -122,11 +126,10 @@ describe('events that do not conform', () => {
       return { ...event, custom_variables: { plan: 'free', ...Object.fromEntries(names) } }
     })
     await client.createEvents({ body: { events } })
-    const first = await kinds(client, path)
-    expect(first).toHaveLength(200)
+    await expect.poll(() => kinds(client, path)).toHaveLength(200)
     await client.createEvents({ body: { events } })
-    const { kinds: found, stored } = await violations(client, path)
-    expect(stored).toBe(22)
+    await expect.poll(async () => (await violations(client, path)).stored).toBe(22)
+    const { kinds: found } = await violations(client, path)
     expect(found).toHaveLength(200)
     expect(found.reduce((sum, { events }) => sum + events, 0)).toBe(2 * 199 + 2)
     expect(found).toContainEqual(
@@ -137,7 +140,7 @@ describe('events that do not conform', () => {
   it('go with their definition', async ({ client, event, cairn, workspace }) => {
     const path = await define(client)
     await client.createEvent({ body: event })
-    expect(await kinds(client, path)).toHaveLength(1)
+    await expect.poll(() => kinds(client, path)).toHaveLength(1)
     await client.createEvent({ body: event })
     await client.removeEventDefinition({ path })
     const again = await define(client)
@@ -162,10 +165,12 @@ describe('the counts', () => {
     const second = await open()
     const client = second.client(workspace.secret_key)
     await client.createEvent({ body: event })
-    expect((await violations(client, path, 2)).days).toEqual([
-      { day: '2026-11-20T00:00:00.000Z', stored: 1, rejected: 0 },
-      { day: '2026-11-21T00:00:00.000Z', stored: 1, rejected: 0 },
-    ])
+    await expect
+      .poll(async () => (await violations(client, path, 2)).days)
+      .toEqual([
+        { day: '2026-11-20T00:00:00.000Z', stored: 1, rejected: 0 },
+        { day: '2026-11-21T00:00:00.000Z', stored: 1, rejected: 0 },
+      ])
     expect((await violations(client, path, 1)).stored).toBe(1)
     await second.stop()
 
@@ -186,12 +191,12 @@ describe('the counts', () => {
     const { client } = workspace
     const path = await define(client)
     await client.createEvent({ body: event })
-    expect(await violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
+    await expect.poll(() => violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
     now_ms -= 10 * DAY_MS
     expect(await violations(client, path)).toMatchObject({ stored: 0, kinds: [] })
     expect((await client.listEventDefinitions()).data?.data[0]?.not_conforming).toBe(0)
     await client.createEvent({ body: event })
-    expect(await violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
+    await expect.poll(() => violations(client, path)).toMatchObject({ stored: 1, kinds: [{ events: 1 }] })
     expect((await client.listEventDefinitions()).data?.data[0]?.not_conforming).toBe(1)
   })
 })

@@ -6,6 +6,7 @@ import { RequestContext } from '../../server/http/request-context.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 
 // A member whose rights end may have requests in flight at that moment. The audit log is in order of actions, so no
@@ -183,6 +184,7 @@ describe('nothing is changed afterwards, by requests in flight,', () => {
     await client.archiveJourney({ path })
     await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
     await client.restoreJourney({ path })
+    await keptRefusals(client, 1)
     const member = await signUp(cairn, workspace, 'admin')
     const validating = Promise.withResolvers<void>()
     const demoted = Promise.withResolvers<void>()

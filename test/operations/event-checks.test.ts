@@ -2,10 +2,10 @@
 
 import { describe, expect } from 'vitest'
 import type { Client, OperationRequest } from '../../client/index.ts'
-import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
-import { withPatience } from '../fixtures/patience.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 
 type Variables = NonNullable<OperationRequest<'defineEvent'>['body']['variables']>
@@ -281,17 +281,8 @@ describe('a publishable key', () => {
   })
 })
 
-/** Waits until a number of refusals is kept, and returns them. */
-async function refusalsOf({ client }: Workspace, count: number) {
-  const query = { order: 'oldest', limit: 500 } as const
-  const listed = async () => (await client.listRefusals({ query })).data?.data ?? []
-  await expect.poll(async () => (await listed()).length, withPatience).toBe(count)
-  return await listed()
-}
-
 describe('a rejected event', () => {
   it('is kept with its violations, by field, and is stored once the definition allows it', async ({
-    workspace,
     client,
     event,
   }) => {
@@ -299,7 +290,7 @@ describe('a rejected event', () => {
     const body = { ...event, custom_variables: { plan: 'team', seats: 0 } }
     await client.createEvent({ body })
     await client.createEvents({ body: { events: [event, body] } })
-    const kept = await refusalsOf(workspace, 3)
+    const kept = await keptRefusals(client, 3, { order: 'oldest' })
     expect(kept.map(({ code, status, item, errors }) => [code, status, item, errors])).toEqual([
       ['event_not_as_defined', 409, null, [NO_SEATS]],
       ['event_not_as_defined', 409, 0, [expect.objectContaining({ code: 'missing' })]],
@@ -332,7 +323,6 @@ describe('a rejected event', () => {
 
 describe('a change of what events are checked by', () => {
   it('loses no event that is sent meanwhile: each is stored or kept as rejected', async ({
-    workspace,
     client,
     event,
   }) => {
@@ -355,7 +345,7 @@ describe('a change of what events are checked by', () => {
     expect(refused.filter((code) => code !== 'event_not_as_defined')).toEqual([])
     const stored = await client.listEvents({ query: { limit: 500 } })
     expect(stored.data?.data).toHaveLength(codes.length - refused.length)
-    await refusalsOf(workspace, refused.length + 1)
+    await keptRefusals(client, refused.length + 1, { order: 'oldest' })
   })
 
   it('takes effect at once for every key', async ({ cairn, client, event, workspace }) => {

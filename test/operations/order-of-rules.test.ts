@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
-import { withPatience } from '../fixtures/patience.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 
 const dry = { dry_run: true }
 const FUTURE = '9999-01-01T00:00:00Z'
@@ -72,7 +72,7 @@ describe('what the sender cannot fix is answered first', () => {
     const { workspace, outside, event } = await newScene(cairn)
     const { client, journey_id } = workspace
     await client.createEvent({ body: { ...event(outside), event_id: `event ${randomUUID()}` } })
-    await expect.poll(async () => (await client.listRefusals()).data?.data.length, withPatience).toBe(1)
+    await keptRefusals(client, 1)
     await client.archiveJourney({ path: { journey_id } })
     for (const dry_run of [true, false]) {
       const { data } = await client.replayRefusals({

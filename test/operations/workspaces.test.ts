@@ -5,6 +5,7 @@ import type { operationPaths } from '../../generated/operations.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 
 type Victim = Awaited<ReturnType<typeof customerInJourney>>
 type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
@@ -245,16 +246,16 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'refusal_not_found',
     async ({ client }, { event, workspace }) => {
       await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
-      const { data } = await workspace.client.listRefusals()
-      return await code(client.getRefusal({ path: { refusal_id: data?.data[0]?.refusal_id ?? '' } }))
+      const [refusal] = await keptRefusals(workspace.client, 1)
+      return await code(client.getRefusal({ path: { refusal_id: refusal?.refusal_id ?? '' } }))
     },
   ],
   replayRefusals: [
     ['refusal_not_found', 0],
     async ({ client }, { event, workspace }) => {
       await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
-      const { data } = await workspace.client.listRefusals()
-      const refusal_id = data?.data[0]?.refusal_id ?? ''
+      const [refusal] = await keptRefusals(workspace.client, 1)
+      const refusal_id = refusal?.refusal_id ?? ''
       const all = await client.replayRefusals({ body: {} })
       return [await code(client.replayRefusals({ body: { refusal_id } })), all.data?.results.length]
     },
