@@ -5035,6 +5035,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
             };
             content: {
@@ -5047,6 +5048,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
             };
             content: {
@@ -5057,6 +5059,8 @@ export interface components {
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
@@ -5080,6 +5084,8 @@ export interface components {
         ReadingNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5090,6 +5096,8 @@ export interface components {
         ChangeNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5100,6 +5108,8 @@ export interface components {
         MembersOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5113,6 +5123,8 @@ export interface components {
         MembersOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5123,6 +5135,8 @@ export interface components {
         SessionOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5133,6 +5147,8 @@ export interface components {
         SessionOnlyChange: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5153,6 +5169,8 @@ export interface components {
         SessionRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["Session-WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -5164,6 +5182,8 @@ export interface components {
         SignInRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["Session-WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -5177,6 +5197,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
             };
             content: {
@@ -5470,6 +5491,8 @@ export interface components {
         ViewNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5690,6 +5713,8 @@ export interface components {
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
             };
@@ -5708,6 +5733,8 @@ export interface components {
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 [name: string]: unknown;
@@ -6031,13 +6058,14 @@ export interface components {
         "X-Request-Id": string;
         /**
          * @description How many events this key can still send now (`r`; with a publishable key, from this address), and in how many
-         *     seconds the full burst is available again (`t`). Absent if the key has no limit.
+         *     seconds the full burst is available again (`t`). Absent if the key has no limit, or the reply was decided before
+         *     its limit was looked at.
          * @example "default";r=995;t=1
          */
         RateLimit: string;
         /**
-         * @description The burst (`q`; for a publishable key, that of one address), which refills within `w` seconds. Absent if the key
-         *     has no limit.
+         * @description The burst (`q`; for a publishable key, that of one address), which refills within `w` seconds. Absent where
+         *     `RateLimit` is.
          * @example "default";q=1000;w=2
          */
         "RateLimit-Policy": string;
@@ -6061,6 +6089,16 @@ export interface components {
          * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
          */
         "Set-Cookie": string;
+        /**
+         * @description The cookie by which the browser is recognized again. The session's cookie stays as it is.
+         * @example cairn_device=00000000000000000000000000000000.0000000000000000000000000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
+         */
+        "Browser-Set-Cookie": string;
+        /**
+         * @description Removes the session's cookie, if the request carries that session.
+         * @example cairn_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict
+         */
+        "Removed-Set-Cookie": string;
         /**
          * @description Announces the trailer field `Export-End`, which follows a CSV export over HTTP/1.1; see
          *     [Formats](#tag/Exports/Formats).
@@ -9988,6 +10026,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Browser-Set-Cookie"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10103,6 +10142,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Removed-Set-Cookie"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10172,6 +10212,8 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -191,6 +191,10 @@ describe('what counts', () => {
       ['POST /events/create', large],
       ['POST /events/create', JSON.stringify({ ...event, journey_id: 'jrn_unknown' })],
       ['POST /events/create?x', JSON.stringify(event)],
+      [
+        'POST /views',
+        JSON.stringify({ name: 'V', journey_id: event.journey_id, query: {}, visibility: 'own' }),
+      ],
     ] as const) {
       const headers = type === undefined ? {} : { 'content-type': type }
       const reply = await send(cairn, line, { key, body, headers })
@@ -205,6 +209,7 @@ describe('what counts', () => {
       [413, 194],
       [404, 193],
       [400, 192],
+      [403, 191],
     ])
   })
 
