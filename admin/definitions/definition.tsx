@@ -139,7 +139,8 @@ function Facts({ definition }: { definition: Definition }) {
         {previous_accepted_until && Date.parse(previous_accepted_until) > now_ms && (
           <>
             . Events that conform to revision {countText(revision - 1)} are accepted until{' '}
-            <Instant at={previous_accepted_until} />. {canChange && <Ending definition={definition} />}
+            <Instant at={previous_accepted_until} />.{' '}
+            {canChange && <Ending key={revision} definition={definition} />}
           </>
         )}
       </Fact>

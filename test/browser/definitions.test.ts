@@ -312,6 +312,24 @@ describe('A definition', () => {
     expect(await page.getByText('are accepted until').count()).toBe(0)
   })
 
+  it('ask about no other revision than the one they were opened for, if somebody else has saved one', async () => {
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
+    const { definition_id = '' } = data?.definition ?? {}
+    const previous_accepted_until = new Date(Date.now() + 3_600_000).toISOString()
+    const revise = (description: string) =>
+      api.updateEventDefinition({ path: { definition_id }, body: { description, previous_accepted_until } })
+    await revise('A plan is chosen.')
+    const page = await open(`events/definitions/${definition_id}`)
+    await page.getByRole('button', { name: 'End now…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Stop accepting revision 1?').waitFor()
+    await revise('A plan is chosen or changed.')
+    await comeBackTo(page)
+    await page.getByText('Events that conform to revision 2 are accepted until').waitFor()
+    await dialog.waitFor({ state: 'hidden' })
+    expect((await stored())[0]?.previous_accepted_until).toBe(previous_accepted_until)
+  })
+
   it('can be read by a viewer, who is offered no change', async () => {
     const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
     await send('signed_up', {})
