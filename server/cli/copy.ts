@@ -9,7 +9,7 @@ import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
 import type { CommandIo, Output } from './command-io.ts'
-import { CommandFailure, ExitCode } from './failure.ts'
+import { CommandFailure, causeOf, ExitCode } from './failure.ts'
 import { assertFolder, inStore } from './store.ts'
 import { columns } from './table.ts'
 
@@ -52,8 +52,9 @@ async function named<Result>(option: string, work: Promise<Result>): Promise<Res
   try {
     return await work
   } catch (error) {
-    if (error instanceof Error) error.message = `${option}: ${error.message}`
-    throw error
+    const cause = causeOf(error)
+    if (cause instanceof Error) cause.message = `${option}: ${cause.message}`
+    throw cause
   }
 }
 
@@ -103,7 +104,7 @@ function failureOf(error: unknown): Error {
     return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
   }
   if (error instanceof InUse || error instanceof CommandFailure) return error
-  return new CommandFailure(errorText(error))
+  return new CommandFailure(errorText(causeOf(error)))
 }
 
 /** Reports progress on standard error, because standard output contains only the result. */

@@ -60,6 +60,26 @@ describe('a role that may not create tables', () => {
   )
 })
 
+describe('a right on a table that the role lacks', () => {
+  it('is named by a command', async () => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    await runSql(owner, 'CREATE ROLE cairn LOGIN', 'GRANT ALL ON SCHEMA public TO cairn')
+    const environment = {
+      DATABASE_URL: `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`,
+    }
+    await runCairn(['init', '--workspace', 'Example Ltd', '--journey', 'Onboarding'], { environment })
+    await runSql(owner, 'REVOKE INSERT ON service_keys FROM cairn')
+    expect(
+      await runCairn(['key', 'create', '--kind', 'secret', '--name', 'Shop'], { environment }),
+    ).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'cairn: permission denied for table service_keys\n',
+    })
+  })
+})
+
 /** The statements of deploy/postgres.md for a role that owns nothing. */
 function grants(): string[] {
   const guide = readFileSync('deploy/postgres.md', 'utf8')
