@@ -83,7 +83,8 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
 /**
  * Opens the store of a server read-only, while its writer has it open.
  * @param file the one that the writer has opened
- * @throws {CannotOpen} also if another file has its place: it would be read with the log of the first one, also after that is back
+ * @throws {CannotOpen} also if another file has its place: it would be read with the log of the first one, also after
+ *   that is back
  */
 export function openServed(path: string, file: FileIdentity, cache_KiB?: number): Connection {
   if (isSameFile(statSync(path, { throwIfNoEntry: false }), file)) return openReadable(path, cache_KiB)

@@ -62,8 +62,8 @@ async function step(): Promise<number> {
   if (!isAll) return 0
   caughtUpAt_ms = began_ms
   onCaughtUp()
-  // Rebuild between two checks, as long as no request arrives, but always something: a check may last that long. While much is
-  // being stored, for half of the time.
+  // Rebuild between two checks, as long as no request arrives, but always something: a check may last that long. While
+  // much is being stored, for half of the time.
   for (let at_ms = performance.now(); await follower.rebuild(); at_ms = performance.now()) {
     if (isClosing || wanted_ms > began_ms || at_ms > began_ms + LOOK_MS) break
     if (events > 0) await pause(performance.now() - at_ms)
