@@ -3,7 +3,7 @@ import { type Config, readConfig, settings } from '../config.ts'
 import { InUse } from '../in-use.ts'
 import { version } from '../version.ts'
 import { type CommandIo, widthOf } from './command-io.ts'
-import { CommandFailure, causeOf, ExitCode } from './failure.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
 
 type Listed = {
   description: string
@@ -96,6 +96,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
     const { errorText } = await import('../storage/file-errors.ts')
+    const { causeOf } = await import('../storage/unavailable.ts')
     io.stderr.write(`cairn: ${errorText(causeOf(error))}\n`)
     if (error instanceof InUse) return ExitCode.conflict
     return error instanceof CommandFailure ? error.exitCode : ExitCode.failed

@@ -1,5 +1,3 @@
-import { Unavailable } from '../storage/unavailable.ts'
-
 /** Exit codes for scripts. */
 export const ExitCode = {
   failed: 1,
@@ -25,9 +23,4 @@ export class CommandFailure extends Error {
     this.name = 'CommandFailure'
     this.exitCode = exitCode
   }
-}
-
-/** Returns the error to report to the user: of a store that is unavailable, why it is. */
-export function causeOf(error: unknown): unknown {
-  return error instanceof Unavailable ? (error.cause ?? error) : error
 }

@@ -9,6 +9,11 @@ export class Unavailable extends Error {
   }
 }
 
+/** Returns the error to report to an operator: of a store that is unavailable, why it is. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof Unavailable ? (error.cause ?? error) : error
+}
+
 /** The database has rolled back a transaction because of a conflict with another, such as a deadlock. It can be repeated. */
 export class TransactionConflict extends Unavailable {
   constructor(cause: unknown) {

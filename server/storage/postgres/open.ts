@@ -10,7 +10,7 @@ import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import type { OpenDatabaseOptions, Storage, StorageOptions } from '../storage.ts'
 import { assertWhole } from '../transfer/unfinished-copy.ts'
-import { Unavailable } from '../unavailable.ts'
+import { causeOf } from '../unavailable.ts'
 import { readClock } from './arrivals/arrival-order.ts'
 import { assertNodesUsable } from './citus-nodes.ts'
 import { ChangeWatch } from './connection/change-watch.ts'
@@ -299,7 +299,7 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
-    const cause = error instanceof Unavailable ? error.cause : error
+    const cause = causeOf(error)
     const advice = isRefused(cause) ? ADVICE[cause.code] : undefined
     if (!(cause instanceof CannotConnect || (cause instanceof Error && advice))) throw error
     const reason = advice ? `${cause.message}. ${advice}` : cause.message
