@@ -20,6 +20,7 @@ import { errorText } from '../storage/file-errors.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
+import { isSameFile } from '../storage/same-file.ts'
 import {
   assertWritable,
   isDamage,
@@ -34,7 +35,6 @@ import {
   ENCRYPTION_KEY,
   ENGINE_COMPANIONS,
   ERASURES,
-  isSameFile,
   isStore,
   RESTORED,
   sqlitePath,

@@ -312,7 +312,7 @@ describe('A definition', () => {
     expect(await page.getByText('are accepted until').count()).toBe(0)
   })
 
-  it('ask about no other revision than the one they were opened for, if somebody else has saved one', async () => {
+  it('closes its question about a revision once somebody else has saved another', async () => {
     const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
     const { definition_id = '' } = data?.definition ?? {}
     const previous_accepted_until = new Date(Date.now() + 3_600_000).toISOString()

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, rmSync } from 'node:fs'
 import { openPrivateFile } from '../../storage/private-file.ts'
+import { isSameFile } from '../../storage/same-file.ts'
 import { takeLock } from '../../storage/sqlite/connection.ts'
-import { isSameFile } from '../../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 
 /**

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { parseJsonText } from '../../domain/json-text.ts'
 import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
-import { isSameFile } from '../../storage/sqlite/store-files.ts'
+import { isSameFile } from '../../storage/same-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
 import { errorText } from '../file-errors.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { FILE_MODE, syncFile } from '../private-file.ts'
+import { type FileIdentity, isSameFile } from '../same-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure } from './erasures.ts'
 import type { NotedErasure, RemovalStore } from './removal-store.ts'
@@ -55,8 +56,8 @@ export class ErasureJournal {
   /** Never rejects. */
   #previous: Promise<void> = Promise.resolve()
   #isFolderSynced = false
-  /** Identity of the file that has what was noted; undefined if there was none. */
-  #file: string | undefined
+  /** The file that has what was noted; undefined if there was none. */
+  #file: FileIdentity | undefined
 
   /**
    * @param path of the file, which is created with the first erasure; its folder must exist
@@ -64,7 +65,7 @@ export class ErasureJournal {
    */
   constructor(path: string) {
     this.#path = path
-    this.#file = identityOf(statSync(path, { throwIfNoEntry: false }))
+    this.#file = statSync(path, { throwIfNoEntry: false })
     this.#noted = new Map(linesOf(path).map((erasure) => [nameOf(erasure), erasure]))
   }
 
@@ -128,9 +129,9 @@ export class ErasureJournal {
     if (missing.length === 0) return
     const file = await open(this.#path, 'a', FILE_MODE)
     try {
-      const identity = identityOf(await file.stat())
+      const identity = await file.stat()
       // The file was moved, or its disk is not mounted: this one lacks what was noted before.
-      const isOther = identity !== this.#file
+      const isOther = !isSameFile(identity, this.#file)
       if (isOther) this.#isFolderSynced = false
       const lines = [...(isOther ? this.#missingHere() : []), ...missing].map(
         ([, { workspace_id, customer_id, own_digest, erased_ms }]) =>
@@ -200,10 +201,6 @@ function textOf(path: string): string {
   // Perhaps the store itself, whose next checkpoint overwrites or cuts off what was appended.
   if (!text.startsWith('SQLite format 3\0')) return text
   throw new Error(`The file of erasures ${path} is a SQLite database. Choose another CAIRN_ERASURES_FILE.`)
-}
-
-function identityOf(stats: Stats | undefined): string | undefined {
-  return stats && `${stats.dev} ${stats.ino}`
 }
 
 function nameOf({ workspace_id, customer_id }: CustomerName): string {

@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorText } from '../file-errors.ts'
 import { makePrivate } from '../private-file.ts'
-import { type FileIdentity, isSameFile, keepPrivate, RESTORED, removeCopy } from './store-files.ts'
+import { type FileIdentity, isSameFile } from '../same-file.ts'
+import { keepPrivate, RESTORED, removeCopy } from './store-files.ts'
 
 export type Connection = Database.Database
 

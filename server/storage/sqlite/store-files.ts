@@ -78,11 +78,3 @@ function restrict(
     // Missing, or not ours to change; opening it will report that.
   }
 }
-
-/** What tells a file from another that gets its name. */
-export type FileIdentity = Pick<Stats, 'ino' | 'dev'>
-
-/** Whether two names or descriptors are of one file; undefined is of none. */
-export function isSameFile(one: FileIdentity | undefined, other: FileIdentity | undefined): boolean {
-  return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev
-}

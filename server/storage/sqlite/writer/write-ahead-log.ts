@@ -1,10 +1,10 @@
 import { existsSync, type Stats, statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
+import { isSameFile } from '../../same-file.ts'
 import type { Disk } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from '../connection.ts'
-import { isSameFile } from '../store-files.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
-import { type Failure, Unavailable } from '../../unavailable.ts'
+import { errorOf, type Failure } from '../../unavailable.ts'
 import { type Connection, openWritable } from '../connection.ts'
 import { Indexer } from '../index/indexer.ts'
 import { GREATEST_MEMTABLE_EVENTS, type MemtableRing } from '../index/memtable.ts'
@@ -212,7 +212,7 @@ export class WritingConnection {
   #opened(): Open {
     if (!this.#open) {
       // Another file would get what belongs to this one, its log included.
-      if (!this.#log.isReopenable) throw new Unavailable('storage_unavailable', LACKS_FILES.message)
+      if (!this.#log.isReopenable) throw errorOf(LACKS_FILES)
       const connection = openWritable(this.#path, { create: false })
       try {
         const store = new RunStore(connection)
