@@ -11,7 +11,7 @@ import { assertHead } from './malformed-http.ts'
 import { beginRequest } from './request-log.ts'
 import { noteBegun } from './requests-by-socket.ts'
 import { type ServeOptions, serveOperation } from './serve-operation.ts'
-import { mountSites, type SiteOptions } from './sites.ts'
+import { mountSites, readOnly, type SiteOptions } from './sites.ts'
 
 export type AppOptions = SiteOptions &
   ServeOptions & {
@@ -61,8 +61,8 @@ export function createApp(options: AppOptions): Express {
   }
   mountSites(app, options)
 
-  app.get('/healthz', (req, res) => sendReply(req, res, OK, options))
-  app.get('/readyz', async (req, res) => {
+  app.all('/healthz', readOnly, (req, res) => sendReply(req, res, OK, options))
+  app.all('/readyz', readOnly, async (req, res) => {
     if (options.isStopping()) throw new Unavailable('shutting_down')
     await options.assertWritable()
     await sendReply(req, res, OK, options)

@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import type { Express, Request, Response } from 'express'
+import type { Express, Request, RequestHandler, Response } from 'express'
 import type { Contract } from '../contract.ts'
 import { apiReference, referenceSecurityPolicy } from '../docs/api-reference.ts'
 import { Problem } from '../problems.ts'
@@ -21,13 +21,19 @@ export type SiteOptions = Answering & {
 export function mountSites(app: Express, options: SiteOptions) {
   const { contract } = options
   const text = new StaticFile(contract.text)
-  app.get(`${contract.basePath}/openapi.yaml`, (req, res) => {
+  app.all(`${contract.basePath}/openapi.yaml`, readOnly, (req, res) => {
     const headers = { 'Content-Type': 'application/yaml; charset=utf-8' }
     return sendStatic(req, res, { headers, file: text }, options)
   })
   mountReference(app, options)
   mountAdministration(app, options)
   app.all('/metrics', (req, res) => sendMetrics(req, res, options))
+}
+
+/** Refuses every method but GET and HEAD with 405. */
+export const readOnly: RequestHandler = ({ method }, _res, next) => {
+  if (method === 'GET' || method === 'HEAD') return next()
+  throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })
 }
 
 function mountReference(app: Express, options: SiteOptions) {
@@ -38,8 +44,8 @@ function mountReference(app: Express, options: SiteOptions) {
       files.map(([name, { contentType, body }]) => [name, { contentType, file: new StaticFile(body) }]),
     )
   }
-  app.get('/docs', (_req, res) => redirect(res, '/docs/', options))
-  app.get('/docs/{*path}', async (req, res, next) => {
+  app.all('/docs', readOnly, (_req, res) => redirect(res, '/docs/', options))
+  app.all('/docs/{*path}', readOnly, async (req, res, next) => {
     // On the first request, because most starts are followed by none.
     site ??= readSite()
     const found = site.get(req.path.slice('/docs/'.length))
@@ -53,11 +59,8 @@ function mountReference(app: Express, options: SiteOptions) {
 /** The administration interface. Its paths are handled in the browser: each of them returns the same page. */
 function mountAdministration(app: Express, options: SiteOptions) {
   let site: ReturnType<typeof readAdministrationSite> | undefined
-  app.get(['/', '/admin'], (_req, res) => redirect(res, '/admin/', options))
-  app.use('/admin', (req, res) => {
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
-      throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })
-    }
+  app.all(['/', '/admin'], readOnly, (_req, res) => redirect(res, '/admin/', options))
+  app.use('/admin', readOnly, (req, res) => {
     // On the first request, because most starts are followed by none.
     site ??= readAdministrationSite()
     if (site.size === 0) {

@@ -47,10 +47,13 @@ describe('a method that a path does not have', () => {
     }
   })
 
-  it('is 405 in the administration interface, with Allow', async () => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const reply = await fetch(`${cairn.url}/admin/journeys`, { method })
-      expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  it.each([
+    ...['/', '/admin', '/admin/', '/admin/journeys'],
+    ...['/docs', '/docs/', '/docs/operations', '/v1/openapi.yaml', '/healthz', '/readyz'],
+  ])('is 405 on the page or probe %s, with Allow', async (path) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const reply = await fetch(`${cairn.url}${path}`, { method })
+      expect([method, reply.status, reply.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
     }
   })
 
