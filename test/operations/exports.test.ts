@@ -169,7 +169,7 @@ describe('exportEvents', () => {
   it.each([
     ['events', ''],
     ['customers', 'search=zo%C3%AB&'],
-  ])('as CSV, which has only rows, marks the end after %s', async (list, filter) => {
+  ])('as CSV, which has only rows, names its charset and marks the end after %s', async (list, filter) => {
     const { workspace, send } = await newSender()
     await send(3)
     await newCustomer(workspace, 'Zoë "1"')
@@ -183,7 +183,11 @@ describe('exportEvents', () => {
     const { bytes: lines } = await whole('')
     const last = JSON.parse(String(lines).trimEnd().split('\n').at(-1) ?? '')
     const plain = await whole('format=csv')
-    expect(plain.answer.headers).toMatchObject({ trailer: 'Export-End', 'transfer-encoding': 'chunked' })
+    expect(plain.answer.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      trailer: 'Export-End',
+      'transfer-encoding': 'chunked',
+    })
     expect(plain.end).toMatchObject({ ...last, caught_up_to: expect.any(String) })
     expect(cellsOf(String(plain.bytes))).toHaveLength(1 + last.end)
     const compressed = await whole('format=csv', { 'accept-encoding': 'gzip' })

@@ -54,7 +54,8 @@ export async function sendStreamed(
     let part = await parts.next()
     if (isGone(res)) throw new ClientDisconnected()
     addHeaders(res, {
-      'Content-Type': file.contentType,
+      // Without a charset some clients read text as ISO-8859-1, for example Requests for Python (RFC 2616, section 3.7.1).
+      'Content-Type': file.contentType === 'text/csv' ? 'text/csv; charset=utf-8' : file.contentType,
       'Content-Disposition': `attachment; filename="${file.name}"`,
       ...(file.digest === undefined && { 'Cache-Control': 'no-store' }),
       Vary: 'Accept-Encoding',
