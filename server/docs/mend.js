@@ -27,9 +27,9 @@ const mends = {
     })
   },
 
-  // A table in the text. On a phone it is wider than the screen, and scrolls.
-  'table:has(> thead)': (table) => {
-    table.tabIndex = 0
+  // A table or code in the text. On a phone it is wider than the screen, and scrolls.
+  'table:has(> thead), .redoc-markdown > pre': (wide) => {
+    wide.tabIndex = 0
   },
 }
 

@@ -1,8 +1,11 @@
 // engines: none (opens no store)
 
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import { expect, it } from 'vitest'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../../server/webhooks/signature.ts'
+import { hasPrograms, pathOf } from '../fixtures/programs.ts'
 
 it('signs the example of the library of Standard Webhooks with the same signature', () => {
   const headers = signatureHeaders({
@@ -56,4 +59,28 @@ it('is verified with either secret while one is rotated, and with no other', () 
     expect(new Webhook(secret).verify('{}', headers)).toEqual({})
   }
   expect(() => new Webhook(other).verify('{}', headers)).toThrow('No matching signature found')
+})
+
+it.skipIf(!hasPrograms('python3'))('is verified by the Python of the contract', () => {
+  const [, recipe = ''] = /^ +```python\n(.*?)```/ms.exec(readFileSync('openapi.yaml', 'utf8')) ?? []
+  const [current, previous, other] = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
+  const body = '{"name":"Zoë 🦉"}'
+  const keys = [current, previous].map(signingKey)
+  const headers = signatureHeaders({
+    id: 'msg_1',
+    attempted_ms: Date.now(),
+    body: Buffer.from(body),
+    keys,
+  })
+  const isValid = (secret: string, text: string) => {
+    const program = `import base64, hmac, json, sys
+secret, headers, body = json.loads(sys.stdin.read())
+body = body.encode()
+${recipe.replace(/^ +/gm, '')}
+print(is_valid)`
+    const input = JSON.stringify([secret, headers, text])
+    return execFileSync(pathOf('python3') ?? '', ['-c', program], { input, encoding: 'utf8' }).trim()
+  }
+  expect([current, previous, other].map((secret) => isValid(secret, body))).toEqual(['True', 'True', 'False'])
+  expect(isValid(current, `${body} `)).toBe('False')
 })
