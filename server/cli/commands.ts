@@ -91,7 +91,9 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     const hasCommands = program.commands.some((each) => each.name() === second && each.commands.length > 0)
     // Commander's own help looks up only the first of two words: `cairn help key create`.
     const words = first === 'help' && hasCommands ? [second, first, ...rest] : args
-    await program.parseAsync(words, { from: 'user' })
+    // It answers a misspelt name that asks for help with the help of all commands, and without an error.
+    const names = args.filter((word) => !/^(help|-h|--help)$/.test(word))
+    await program.parseAsync(isUnknown(program, names) ? names : words, { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ExitCode.usage
@@ -101,6 +103,13 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     if (error instanceof InUse) return ExitCode.conflict
     return error instanceof CommandFailure ? error.exitCode : ExitCode.failed
   }
+}
+
+/** Whether one of the names is not that of a command, up to the first option or argument. */
+function isUnknown({ commands }: Command, [name, ...rest]: readonly string[]): boolean {
+  if (!name || name.startsWith('-') || commands.length === 0) return false
+  const command = commands.find((each) => each.name() === name)
+  return !command || isUnknown(command, rest)
 }
 
 function newProgram({ stdout, stderr }: CommandIo): Command {

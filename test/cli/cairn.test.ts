@@ -87,6 +87,14 @@ describe('cairn', () => {
   it.each([
     ['no command', [], /^Usage: cairn/],
     ['an unknown command', ['sevre'], /^error: unknown command 'sevre'\n\(Did you mean serve\?\)\n$/],
+    [
+      'help on an unknown command',
+      ['help', 'sevre'],
+      /^error: unknown command 'sevre'\n\(Did you mean serve\?\)\n$/,
+    ],
+    ['--help of an unknown command', ['sevre', '--help'], /^error: unknown command 'sevre'\n/],
+    ['help on an unknown command of keys', ['help', 'key', 'craete'], /^error: unknown command 'craete'\n/],
+    ['--help of an unknown command of keys', ['key', 'craete', '-h'], /^error: unknown command 'craete'\n/],
     ['an unknown option', ['serve', '--prot', '80'], /^error: unknown option '--prot'/],
     ['one argument too many', ['serve', 'now'], /^error: too many arguments/],
   ])(
