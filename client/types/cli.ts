@@ -39,7 +39,7 @@ async function run(args: string[]): Promise<number> {
       journey: { type: 'string' },
       check: { type: 'string' },
       'key-file': { type: 'string' },
-      help: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
     },
   })
   if (values.help) {
@@ -47,10 +47,11 @@ async function run(args: string[]): Promise<number> {
     return 0
   }
   const { 'base-url': baseUrl, check, 'key-file': keyFile } = values
-  if (positionals.join() !== 'types' || !baseUrl) throw new Error(`name the server.\n\n${USAGE}`)
+  if (positionals.join() !== 'types') throw new Error(`the only command is types.\n\n${USAGE}`)
+  if (!baseUrl) throw new Error(`name the server with --base-url.\n\n${USAGE}`)
   const known = check === undefined ? undefined : fileAt(check, embeddedPlan)
   const journeyId = values.journey ?? known?.journey_id
-  if (!journeyId) throw new Error(`name the journey.\n\n${USAGE}`)
+  if (!journeyId) throw new Error(`name the journey with --journey.\n\n${USAGE}`)
   const client = createClient({ baseUrl, serviceKey: serviceKey(keyFile) })
   if (known) return await compare(client, journeyId, known)
   process.stdout.write(planText(await readPlan(client, journeyId)))

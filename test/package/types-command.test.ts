@@ -232,8 +232,16 @@ describe('cairn-client types', () => {
       expect(stderr).toMatch(expected)
       expect(stderr).not.toContain(workspace.secret_key)
     }
-    const { code, stderr } = await run(join('node_modules', '.bin', 'cairn-client'), [])
-    expect([code, stderr]).toEqual([3, expect.stringContaining('Usage:')])
+  })
+
+  it.each([
+    ['no command', [], 'the only command is types'],
+    ['an unknown command', ['tipes', '--base-url', 'http://127.0.0.1:3000/v1'], 'the only command is types'],
+    ['no server', ['types'], 'name the server with --base-url'],
+  ])('given %s, says so and how it is used', async (_name, args, message) => {
+    const { code, stdout, stderr } = await run(join('node_modules', '.bin', 'cairn-client'), args)
+    expect([code, stdout]).toEqual([3, ''])
+    expect(stderr.split('.\n\nUsage: ', 1)).toEqual([`cairn-client: ${message}`])
   })
 
   it('reads the key from a file', async () => {
