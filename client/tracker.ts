@@ -79,11 +79,12 @@ export type Tracker<Events extends object = AnyEvents> = {
   readonly close: () => Promise<void>
 
   /**
-   * Call it in the page's `pagehide` handler. It synchronously starts requests for the events without an outcome, which
-   * the browser finishes after the page was closed (up to 64 KiB and 64 requests at a time, shared by all clients on the
-   * page). Events share one request, so that they are stored in order and as many as possible fit. If the server
-   * refuses that request for the shape of one event, such as an empty `event_id`, the others are lost with it: the page
-   * is no longer there to send them one by one.
+   * Call it when the page is hidden (`visibilitychange`) and in its `pagehide` handler: phones end pages in the background
+   * without `pagehide`. It synchronously starts requests for the events without an outcome, which the browser finishes
+   * after the page was closed (up to 64 KiB and 64 requests at a time, shared by all clients on the page). Events share
+   * one request, so that they are stored in order and as many as possible fit. If the server refuses that request for the
+   * shape of one event, such as an empty `event_id`, the others are lost with it: the page is no longer there to send them
+   * one by one.
    *
    * Returns the events that were not sent, because they did not fit or the customer is not initialized yet. Save them
    * and track them on the next page with their `message_id`: an event that did arrive is not stored twice. The response

@@ -53,7 +53,7 @@ class PageStorage {
 
 /** The example as a function of what it takes from the page. */
 function exampleForLeaving() {
-  const parameters = ['tracker', 'localStorage', 'addEventListener', 'customer', 'journey_id']
+  const parameters = ['tracker', 'localStorage', 'addEventListener', 'customer', 'journey_id', 'document']
   return new Function(...parameters, exampleWith('handOver'))
 }
 
@@ -152,18 +152,40 @@ it('the example for leaving a page saves what fits, although a larger event befo
   }))
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
   const tracker = { handOver: () => events, initialization: async () => ({ error: { status: 503 } }) }
-  const leave = vi.fn()
+  const page = new EventTarget()
 
   exampleForLeaving()(
     tracker,
     storage,
-    leave,
+    page.addEventListener.bind(page),
     { client_customer_id: 'ada', customer_type: 'contact' },
     'jrn_1',
   )
-  leave.mock.calls[0]?.[1]()
+  page.dispatchEvent(new Event('pagehide'))
 
   expect(Object.values(storage)).toEqual([events[0], events[2]].map((event) => JSON.stringify(event)))
   expect(report).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ name: 'QuotaExceededError' }))
   report.mockRestore()
+})
+
+it('the example for leaving a page saves what is left when the page is hidden, and not when it is shown', () => {
+  const storage = new PageStorage()
+  const events = [{ event_id: 'seen', message_id: '1' }]
+  const tracker = { handOver: () => events, initialization: async () => ({ error: { status: 503 } }) }
+  const page = new EventTarget()
+  const document = { hidden: false }
+  exampleForLeaving()(
+    tracker,
+    storage,
+    page.addEventListener.bind(page),
+    { client_customer_id: 'ada', customer_type: 'contact' },
+    'jrn_1',
+    document,
+  )
+
+  page.dispatchEvent(new Event('visibilitychange'))
+  expect(Object.keys(storage)).toEqual([])
+  document.hidden = true
+  page.dispatchEvent(new Event('visibilitychange'))
+  expect(Object.values(storage)).toEqual(events.map((event) => JSON.stringify(event)))
 })
