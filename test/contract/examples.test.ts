@@ -121,12 +121,19 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
     const [journey = ''] = text.match(/jrn_[0-9a-z]{26}/) ?? []
     if (!names.has(id)) names.set(id, await newCustomer(place, names.get(journey) ?? ''))
   }
+  const defines = ['defineEvent', 'updateEventDefinition'].includes(operation.operationId)
+  // A workspace has one of each. In a deployment all examples share a workspace, with those of earlier runs.
+  for (const name of ['client_customer_id', 'message_id', ...(defines ? ['event_id'] : [])]) {
+    for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
+      names.set(value, randomUUID())
+    }
+  }
   for (const id of operation.operationId === 'updateEventDefinition'
     ? (text.match(/def_01[0-9a-z]{24}/) ?? [])
     : []) {
     names.set(
       id,
-      await exampleOf(place, 'defineEvent', 'typed', ({ definition }) => definition?.definition_id),
+      await exampleOf(place, 'defineEvent', 'typed', ({ definition }) => definition?.definition_id, names),
     )
   }
   for (const id of ['updateWebhook', 'replayWebhook'].includes(operation.operationId)
@@ -138,11 +145,6 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
   if (isOfView && !names.has(JOURNEY_OF_VIEW)) names.set(JOURNEY_OF_VIEW, await exampleJourney(place))
   for (const id of isOfView ? (text.match(/viw_01[0-9a-z]{24}/) ?? ['viw_']) : []) {
     names.set(id, await exampleOf(place, 'createView', 'relative', (view) => String(view.view_id), names))
-  }
-  for (const name of ['client_customer_id', 'message_id']) {
-    for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
-      names.set(value, randomUUID())
-    }
   }
   if (place.inside) await nameTheirThings(operation, place, place.inside, names)
   return { place, names }

@@ -1,6 +1,7 @@
 /**
  * `npm run contract -- --base-url URL --key KEY`: checks a running Cairn against the contract. It creates journeys,
- * which it archives at the end; the customers and events that it creates in them stay.
+ * which it archives at the end; the customers and events that it creates in them stay. Views, event definitions and
+ * webhooks that it creates are removed.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
