@@ -6,6 +6,7 @@ import { insertWorkspace } from '../../server/cli/init.ts'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Servers } from '../../server/storage/postgres/connection/connection.ts'
 import { Pool } from '../../server/storage/postgres/connection/pool.ts'
+import { readIdentity } from '../../server/storage/postgres/connection/store-identity.ts'
 import { removeCustomer } from '../../server/storage/postgres/removals/postgres-removals.ts'
 import { CustomerWriter } from '../../server/storage/postgres/writer/customer-writer.ts'
 import { EventWriter } from '../../server/storage/postgres/writer/event-writer.ts'
@@ -32,7 +33,8 @@ async function stored(isDistributed: boolean) {
   onTestFinished(() => pool.close())
   const now = () => Date.parse('2026-11-26T12:00:00Z')
   const customers = new CustomerWriter({ pool, now, isDistributed })
-  const events = new EventWriter({ pool, now, messageSalt: randomUUID(), isDistributed })
+  const identity = await readIdentity(pool)
+  const events = new EventWriter({ pool, now, messageSalt: randomUUID(), identity, isDistributed })
 
   const call = (client_customer_id: string, customer_name: string) =>
     ({ client_customer_id, customer_name, customer_type: 'contact', journey_id }) as const

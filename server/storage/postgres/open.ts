@@ -18,6 +18,7 @@ import { type Connection, Servers } from './connection/connection.ts'
 import { connectionAdvice } from './connection/connection-limits.ts'
 import { CannotConnect, isRefused, outward } from './connection/outages.ts'
 import { Pool } from './connection/pool.ts'
+import { readIdentity } from './connection/store-identity.ts'
 import { PoolDialect, type Read, TRANSACTION } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
@@ -68,7 +69,7 @@ const PARTITIONS_MS = 3_600_000
 
 /** Opens the store of a serving process, of which there may be many on one database. */
 export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onKeyChange, onOutsideChange, onAdvice = () => {} } = options
+  const { now, onKeyChange, onOutsideChange, onDeath, onAdvice = () => {} } = options
   const { onGroup = () => {}, onIndexingFailure = () => {} } = options
   const journal = options.erasuresFile === undefined ? undefined : new ErasureJournal(options.erasuresFile)
   const servers = new Servers(readAddress(url))
@@ -84,12 +85,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt, isDistributed } = await explained(madeReady({ pools, journal }, now())).catch(
-    async (error) => {
-      await Promise.all(Object.values(pools).map((pool) => pool.close()))
-      throw error
-    },
-  )
+  const { message_salt, identity, isDistributed } = await explained(
+    madeReady({ pools, journal }, now()),
+  ).catch(async (error) => {
+    await Promise.all(Object.values(pools).map((pool) => pool.close()))
+    throw error
+  })
   // A role may not be allowed to read the limits.
   const advice = await connectionAdvice(pools.lookUps, CONNECTIONS).catch(() => undefined)
   if (advice !== undefined) onAdvice(advice)
@@ -100,7 +101,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   }, PARTITIONS_MS)
   partitions.unref()
 
-  const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
+  const watch = new ChangeWatch({
+    pool: pools.watch,
+    identity,
+    onChange: onOutsideChange,
+    onReplaced: onDeath,
+  })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
   const standings = new PostgresStandings({ url, now, onFailure: onIndexingFailure })
   const {
@@ -118,7 +124,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const probe = new WritableProbe(pools.watch, now)
   const written = { pool: pools.ingestion, now, isDistributed }
   const scheduler = new WriteScheduler({
-    events: new EventWriter({ ...written, messageSalt: message_salt }),
+    events: new EventWriter({ ...written, messageSalt: message_salt, identity }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
@@ -229,15 +235,16 @@ type Opening = {
   journal: ErasureJournal | undefined
 }
 
-/** Makes sure that a database can be served. @returns the row about the store itself */
+/** Makes sure that a database can be served. @returns what is remembered of the store */
 async function madeReady({ pools: { lookUps, transactions }, journal }: Opening, now_ms: number) {
   await assertWhole('the database', (table) => hasTable(lookUps, table))
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
+  const identity = await readIdentity(lookUps)
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(transactions, now_ms)
   const db = databaseOn({ lookUps, transactions })
   await journal?.reconcile(db, { removeCustomer }, now_ms)
-  return { ...store, isDistributed: await hasCitus(db) }
+  return { ...store, identity, isDistributed: await hasCitus(db) }
 }
 
 /** Returns a database whose changes nobody is notified of. */

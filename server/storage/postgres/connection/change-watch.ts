@@ -1,4 +1,5 @@
 import type { Pool } from './pool.ts'
+import { readIdentity, StoreReplaced } from './store-identity.ts'
 
 /** Polling interval: what another process has changed must take effect within a second. */
 const LOOK_MS = 300
@@ -11,11 +12,15 @@ const TRUSTED_MS = 1_000
 
 type ChangeWatchOptions = {
   pool: Pool
+  /** Of the store. */
+  identity: string
   /**
    * Called when another process has changed something, and repeatedly while that is unknown. Resolves when nothing from
    * before the call is cached any more.
    */
   onChange: () => Promise<void> | void
+  /** Called when another store has taken the place of this one, as long as it does. */
+  onReplaced: (error: StoreReplaced) => void
 }
 
 /**
@@ -68,7 +73,10 @@ export class ChangeWatch {
     const began_ms = performance.now()
     const before = this.#seen
     try {
-      const [row] = await this.#options.pool.read<{ changes: number }>('SELECT changes FROM cairn_store', [])
+      const { pool, identity, onReplaced } = this.#options
+      const [row] = await pool.read<{ changes: number }>('SELECT changes FROM cairn_store', [])
+      // Not in one statement, because Citus may run that on another node.
+      if (row && (await readIdentity(pool)) !== identity) return onReplaced(new StoreReplaced())
       // A change of this process that was committed during the poll is in neither value or in both.
       const isNews = row?.changes !== this.#seen && row?.changes !== before
       // A fail-over may have lost some, whose numbers are given again.

@@ -20,6 +20,8 @@ type EventWriterOptions = {
   now: () => number
   /** See the column. */
   messageSalt: string
+  /** See `IDENTITY`. */
+  identity: string
   /** Whether the tables are distributed over the nodes of Citus. */
   isDistributed: boolean
 }

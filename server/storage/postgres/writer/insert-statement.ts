@@ -3,7 +3,7 @@ import type { GroupCounts } from '../arrivals/arrivals.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../connection/binary-arrays.ts'
 import { isUuid, msOf, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
-import { STARTED } from './references.ts'
+import { ANSWERING } from './references.ts'
 
 /** What is stored of an event. */
 type Row = {
@@ -56,8 +56,8 @@ export function columnsOf(rows: readonly Row[]) {
   ]
 }
 
-/** Whether the server is the one that answered when references were looked up. */
-const IS_SAME_SERVER = `split_part($19, ' ', 2) = ${STARTED}`
+/** Whether the server, and its store, is the one that answered when references were looked up. */
+const IS_SAME_SERVER = `$19 = split_part($19, ' ', 1) || ' ' || ${ANSWERING}`
 
 /**
  * Whether what was looked up is still so: the same server answers, no customer of the group was erased since, and no journey

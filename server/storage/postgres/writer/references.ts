@@ -1,30 +1,38 @@
 import { isInFuture } from '../../../domain/event-content.ts'
 import type { NewEvent } from '../../events/event-store.ts'
 import { brokenEventRule, type EventFacts } from '../../events/ingestion-rules.ts'
+import { Unavailable } from '../../unavailable.ts'
 import { textArray } from '../connection/binary-arrays.ts'
 import type { Pool } from '../connection/pool.ts'
+import { IDENTITY, StoreReplaced } from '../connection/store-identity.ts'
 import { JOURNEY_STATUS } from './customer-writer.ts'
 import { KnownEnrolments } from './known-enrolments.ts'
 
-/** When the server was started, as a text. */
-export const STARTED = 'extract(epoch FROM pg_postmaster_start_time())::text'
+/** When the server was started, and which store it has, as a text: both without spaces. */
+export const ANSWERING = `extract(epoch FROM pg_postmaster_start_time()) || ' ' || ${IDENTITY}`
 
 /** Looks up the journeys and enrolments of events, and applies the rules for them. */
 export class References {
   readonly #pool: Pool
   readonly #isDistributed: boolean
+  readonly #identity: string
   readonly #enrolments = new KnownEnrolments()
 
-  /** @param options.isDistributed whether the tables are distributed over the nodes of Citus */
-  constructor({ pool, isDistributed }: { pool: Pool; isDistributed: boolean }) {
+  /**
+   * @param options.isDistributed whether the tables are distributed over the nodes of Citus
+   * @param options.identity of the store, see `IDENTITY`
+   */
+  constructor({ pool, isDistributed, identity }: { pool: Pool; isDistributed: boolean; identity: string }) {
     this.#pool = pool
     this.#isDistributed = isDistributed
+    this.#identity = identity
   }
 
   /**
    * Returns functions that apply the rules for journeys, enrolments and times, and the state in which they were looked
    * up (see `KnownEnrolments`).
    * @param options.isNew whether nothing that was known before counts
+   * @throws {Unavailable} if the database was replaced by another one
    */
   async rules(
     workspace_id: string,
@@ -91,6 +99,8 @@ export class References {
       const missing = row.is_erased ? 'customer_erased' : 'customer_not_found'
       outside.set(pair, row.customer_exists ? 'customer_not_in_journey' : missing)
     }
+    const isReplaced = !this.#isDistributed && state !== undefined && !state.endsWith(` ${this.#identity}`)
+    if (isReplaced) throw new Unavailable('storage_unavailable', new StoreReplaced())
     return { state, statuses, outside }
   }
 }
@@ -119,7 +129,7 @@ const REFERENCES = `
     NULL::boolean AS is_erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
-  SELECT erasures || ' ' || ${STARTED}, NULL, NULL, NULL, NULL, NULL FROM workspaces WHERE workspace_id = $1
+  SELECT erasures || ' ' || ${ANSWERING}, NULL, NULL, NULL, NULL, NULL FROM workspaces WHERE workspace_id = $1
   UNION ALL
   SELECT NULL, NULL, NULL, pair::int, EXISTS (
     SELECT 1 FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
