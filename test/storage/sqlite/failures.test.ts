@@ -102,6 +102,21 @@ describe('a file that is temporarily missing', () => {
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 
+  it('is reported also while the writer has closed it', async () => {
+    const onDisk = vi.fn()
+    const store = await openStoreForTest({ onDisk })
+    const subject = await newSubject(store)
+    await disturb(store, 'PRAGMA query_only = 1')
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    renameSync(store.path, `${store.path}.away`)
+    const { statistics } = store
+    await vi.waitUntil(() => statistics().disk.refusing === 'files', withPatience)
+    renameSync(`${store.path}.away`, store.path)
+    await vi.waitUntil(() => statistics().disk.refusing === null, withPatience)
+    expect(onDisk.mock.calls).toMatchObject([[{ refusing: 'files' }], [{ refusing: null }]])
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+  })
+
   it('is not exchanged for another that takes its place', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
@@ -119,7 +134,7 @@ describe('a file that is temporarily missing', () => {
     await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
     expect(readFileSync(store.path)).toEqual(copy)
     renameSync(`${store.path}.away`, store.path)
-    await insert(store, subject, { event_id: 'after' })
+    await vi.waitFor(() => insert(store, subject, { event_id: 'after' }), withPatience)
     expect(storedEvents(connect(store.path))).toEqual(['before', 'later', 'after'])
   })
 

@@ -118,6 +118,12 @@ export class WriteAheadLog {
     return measureLog(this.#path) === 0
   }
 
+  /** State of the log and its disk while the store lacks a file, without a connection. */
+  measureWithoutFiles(): Disk {
+    const { free_bytes = null } = measureDisk(this.#path) ?? {}
+    return { log_bytes: measureLog(this.#path), unmoved_bytes: 0, free_bytes, refusing: 'files' }
+  }
+
   /** Waits until nothing else has the file open: the last connection to close it truncates the log. */
   async close(): Promise<void> {
     this.#endThread()
@@ -131,11 +137,9 @@ export class WriteAheadLog {
     const unmoved_bytes = Math.max(log - checkpointed, 0) * page_bytes
     const log_bytes = measureLog(this.#path)
     this.#log_bytes = log_bytes
-    const measured = measureDisk(this.#path)
     this.#lacksFiles = !this.hasItsFiles
-    if (this.#lacksFiles) {
-      return { log_bytes, unmoved_bytes, free_bytes: measured?.free_bytes ?? null, refusing: 'files' }
-    }
+    if (this.#lacksFiles) return { ...this.measureWithoutFiles(), unmoved_bytes }
+    const measured = measureDisk(this.#path)
     if (!measured) return { log_bytes, unmoved_bytes, free_bytes: null, refusing: null }
     const { bytes, free_bytes } = measured
     const hasRoom = free_bytes - unmoved_bytes >= Math.min(FLOOR_BYTES, bytes * FLOOR_PART)

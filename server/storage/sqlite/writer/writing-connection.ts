@@ -187,7 +187,8 @@ export class WritingConnection {
 
   /** State of the log and its disk after maintenance; undefined if they cannot be checked now. */
   checkpointLog(): Disk | undefined {
-    if (!this.#open || this.#open.connection.inTransaction) return undefined
+    if (!this.#open) return this.#log.isReopenable ? undefined : this.#log.measureWithoutFiles()
+    if (this.#open.connection.inTransaction) return undefined
     try {
       return this.#log.checkpoint(this.#open.connection)
     } catch {
