@@ -1,10 +1,11 @@
 // engines: sqlite (its files)
 
-import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { takeLock } from '../../../server/storage/sqlite/connection.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { startChildServerWithCustomer } from '../../fixtures/child-server.ts'
+import { serve, startChildServerWithCustomer } from '../../fixtures/child-server.ts'
 import { scrape, sumOf } from '../../fixtures/exposition.ts'
 import { openStoreForTest, storedEvents } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
@@ -28,6 +29,7 @@ async function start() {
     return [...new Set(await Promise.all(senders))]
   }
   return {
+    databaseUrl,
     path: sqlitePath(databaseUrl),
     server,
     acknowledged,
@@ -102,4 +104,29 @@ it('refuses writes once another file has taken the place of its own, and leaves 
   await vi.waitUntil(() => statSync(`${path}-wal`).size === 0, withPatience)
   await server.end('SIGKILL')
   expect(found(`${path}.own`)).toEqual(acknowledged.toSorted())
+})
+
+it('lets no second server start once its .lock file is removed', async () => {
+  const { databaseUrl, path, send } = await start()
+  rmSync(`${path}.lock`)
+  await vi.waitUntil(() => existsSync(`${path}.lock`), withPatience)
+  const { code, stderr } = await serve({ databaseUrl }).ended
+  expect({ code, stderr }).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('Another Cairn server is running'),
+  })
+  expect(await send()).toBeUndefined()
+})
+
+it('ends once another process has a lock in the place of its own', async () => {
+  const { path, server, acknowledged } = await start()
+  const lock = takeLock(`${path}.other`)
+  onTestFinished(() => void lock?.close())
+  renameSync(`${path}.other.lock`, `${path}.lock`)
+  const { code, stderr } = await server.ended
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Another Cairn server is running'),
+  })
+  expect(found(path)).toEqual(acknowledged.toSorted())
 })

@@ -9,12 +9,13 @@ import type { RemovedSlice } from '../../removals/removals.ts'
 import type { Disk } from '../../storage.ts'
 import { assertWhole } from '../../transfer/unfinished-copy.ts'
 import type { Failure } from '../../unavailable.ts'
-import { assertWritable, type Connection, openReadable, takeServerLock } from '../connection.ts'
+import { assertWritable, openReadable } from '../connection.ts'
 import { MemtableRing } from '../index/memtable.ts'
 import { hasTable, migrateFile } from '../migrate-file.ts'
 import type { RemovalName } from '../removals/event-remover.ts'
 import type { Statement, StatementResult } from '../statement.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
+import { ServerLock } from './server-lock.ts'
 import { type Packed, packResults, unpackGroup } from './wire-format.ts'
 import { WritingConnection } from './writing-connection.ts'
 
@@ -61,14 +62,10 @@ await main(workerData)
 
 async function main({ path, ring, port }: WriterThreadData) {
   const say = (reply: WriterReply) => port.postMessage(reply)
-  let lock: Connection | undefined
+  let lock: ServerLock | undefined
   let writing: WritingConnection
   try {
-    lock = takeServerLock(path)
-    if (!lock) {
-      const advice = 'Stop it, or give this one another DATABASE_URL.'
-      throw new InUse(`Another Cairn server is running on ${path}. ${advice}`)
-    }
+    lock = new ServerLock(path)
     assertWritable(path)
     await migrateFile(path, (begun) => say({ kind: 'migrating', begun }))
     const reading = openReadable(path)
@@ -85,6 +82,7 @@ async function main({ path, ring, port }: WriterThreadData) {
     if (disk) say({ kind: 'disk', disk })
   }
   const timer = setInterval(() => {
+    keepLock(lock)
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
     checkpointLog()
   }, CHECK_MS)
@@ -128,4 +126,14 @@ async function main({ path, ring, port }: WriterThreadData) {
     }
   })
   say({ kind: 'opened' })
+}
+
+/** @throws {InUse} if another server is running on the store, which ends this one */
+function keepLock(lock: ServerLock) {
+  try {
+    lock.keep()
+  } catch (error) {
+    if (error instanceof InUse) throw error
+    // It is tried again at the next check.
+  }
 }
