@@ -29,7 +29,7 @@ export class SecretBox {
    * @throws {Error} from the file system
    */
   seal(secret: string, webhookId: string): string {
-    const key = this.#readKey() ?? this.#createKey()
+    const key = this.#keyOnDisk()
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
       Buffer.from(webhookId),
@@ -71,10 +71,11 @@ export class SecretBox {
     return this.#key
   }
 
-  #createKey(): Buffer {
+  #keyOnDisk(): Buffer {
     if ('key' in this.#source) return this.#source.key
-    const key = randomBytes(32)
-    writePrivateFile(this.#source.path, `${key.toString('base64')}\n`)
+    const key = this.#readKey() ?? randomBytes(32)
+    // Also if the file was removed since it was read: after a restart, nobody could decrypt the secrets.
+    if (!existsSync(this.#source.path)) writePrivateFile(this.#source.path, `${key.toString('base64')}\n`)
     this.#key = key
     return key
   }

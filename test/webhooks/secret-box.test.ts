@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openSecretBox, SecretBox } from '../../server/webhooks/secret-box.ts'
@@ -56,6 +56,17 @@ it('creates its key next to a SQLite store with the first secret, for the owner 
   // The key may move to the environment.
   const encryptionKey = Buffer.from(readFileSync(path, 'utf8'), 'base64')
   expect(openSecretBox({ encryptionKey, databaseUrl })?.open(sealed, 'whk_1')).toEqual({ secret })
+})
+
+it('writes its key again before it seals if the file was removed, so that no secret is lost', () => {
+  const path = join(temporaryFolder(), 'cairn.db-encryption-key')
+  const box = new SecretBox({ path })
+  const before = box.seal(secret, 'whk_1')
+  rmSync(path)
+  const after = box.seal(secret, 'whk_1')
+  for (const sealed of [before, after]) {
+    expect(new SecretBox({ path }).open(sealed, 'whk_1')).toEqual({ secret })
+  }
 })
 
 it('does not replace a key file that it cannot read', () => {
