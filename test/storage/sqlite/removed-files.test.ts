@@ -110,6 +110,8 @@ it('lets no second server start once its .lock file is removed', async () => {
   const { databaseUrl, path, send } = await start()
   rmSync(`${path}.lock`)
   await vi.waitUntil(() => existsSync(`${path}.lock`), withPatience)
+  // The thread that stores an event has taken the lock by then, and not only made its file.
+  expect(await send()).toBeUndefined()
   const { code, stderr } = await serve({ databaseUrl }).ended
   expect({ code, stderr }).toMatchObject({
     code: 3,
