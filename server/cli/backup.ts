@@ -3,7 +3,7 @@ import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:f
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull } from '../domain/instants.ts'
 import { errorText } from '../storage/file-errors.ts'
 import { syncFile } from '../storage/private-file.ts'
 import { assertServedPath } from '../storage/sqlite/connection.ts'
@@ -65,7 +65,7 @@ async function backup(
       syncFile(folder)
       return copied
     })
-    const newest_event_at = newest_ms === null ? null : instantText(newest_ms)
+    const newest_event_at = instantOrNull(newest_ms)
     const made = { file, bytes: statSync(file).size, events, newest_event_at }
     const removed = keep === undefined ? undefined : removeOld(file, keep)
     io.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))

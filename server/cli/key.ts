@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull, instantText } from '../domain/instants.ts'
 import { type KeyKind, keyStatus, newServiceKey } from '../domain/service-keys.ts'
 import type { Transaction } from '../storage/database.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
@@ -168,7 +168,6 @@ function collectOrigins(text: string, before: string[] = []): string[] {
 
 /** A key as the command prints it; a publishable one is not secret and is printed in full. */
 function shownKey(key: keys.ServiceKey, now_ms: number) {
-  const instant = (ms: number | null) => (ms === null ? null : instantText(ms))
   return {
     key_id: key.key_id,
     kind: key.kind,
@@ -178,10 +177,10 @@ function shownKey(key: keys.ServiceKey, now_ms: number) {
     publishable_key: key.token,
     allowed_origins: key.allowed_origins,
     rate_limit: key.rate_limit,
-    created_at: instant(key.created_ms),
-    last_used_at: instant(key.last_used_ms),
-    expires_at: instant(key.expires_ms),
-    revoked_at: instant(key.revoked_ms),
+    created_at: instantText(key.created_ms),
+    last_used_at: instantOrNull(key.last_used_ms),
+    expires_at: instantOrNull(key.expires_ms),
+    revoked_at: instantOrNull(key.revoked_ms),
   }
 }
 

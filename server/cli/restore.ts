@@ -14,7 +14,7 @@ import type { Command } from 'commander'
 import { Kysely } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull, instantText } from '../domain/instants.ts'
 import { InUse } from '../in-use.ts'
 import { errorText } from '../storage/file-errors.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
@@ -125,7 +125,7 @@ async function replace(config: Config, file: string) {
     return {
       store: path,
       events,
-      newest_event_at: newest_ms === null ? null : instantText(newest_ms),
+      newest_event_at: instantOrNull(newest_ms),
       kept_in,
       ended,
       compared: replaced !== undefined,

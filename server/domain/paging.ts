@@ -1,6 +1,6 @@
 import { cursorPosition, cursorText, type Position } from './cursors.ts'
 import type { IdPrefix } from './identifiers.ts'
-import { instantText } from './instants.ts'
+import { instantOrNull } from './instants.ts'
 import { JsonBytes } from './json-bytes.ts'
 
 /** The part of a list to read: at most `limit` items after the position `after` (keyset pagination). */
@@ -35,7 +35,8 @@ export function pageOf(query: { limit?: number; cursor?: string }, prefix: IdPre
 export function pageText(page: PageRows<string> | ForwardRows<string>): string {
   const { rows, next } = page
   const cursor = JSON.stringify(next && cursorText(next))
-  const caughtUp = 'caughtUp_ms' in page ? `,"caught_up_to":${JSON.stringify(caughtUpTo(page))}` : ''
+  const caughtUp =
+    'caughtUp_ms' in page ? `,"caught_up_to":${JSON.stringify(instantOrNull(page.caughtUp_ms))}` : ''
   return `{"data":[${rows.join()}],"next_cursor":${cursor}${caughtUp}}`
 }
 
@@ -46,11 +47,11 @@ export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; 
 
 /** Returns a page of a forward walk in the form of the contract. */
 export function forwardPageBody<Item>(page: ForwardRows<Item>) {
-  return { data: page.rows, next_cursor: cursorText(page.next), caught_up_to: caughtUpTo(page) }
-}
-
-function caughtUpTo({ caughtUp_ms }: ForwardRows<unknown>): string | null {
-  return caughtUp_ms === null ? null : instantText(caughtUp_ms)
+  return {
+    data: page.rows,
+    next_cursor: cursorText(page.next),
+    caught_up_to: instantOrNull(page.caughtUp_ms),
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
 import { variableFilter } from '../domain/event-values.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull } from '../domain/instants.ts'
 import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
 import type { CustomerActivity } from '../storage/events/event-store.ts'
 import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
@@ -38,7 +38,7 @@ function activityOf({
   isAll,
 }: CustomerActivity): components['schemas']['CustomerActivity'] {
   return {
-    last_event_at: latest_ms === null ? null : instantText(latest_ms),
+    last_event_at: instantOrNull(latest_ms),
     event_count: events,
     event_count_is_exact: isAll,
   }

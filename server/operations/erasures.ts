@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull, instantText } from '../domain/instants.ts'
 import { forwardPageBody, pageOf } from '../domain/paging.ts'
 import * as erasures from '../storage/removals/erasures.ts'
 import { authorOf } from './author.ts'
@@ -38,7 +38,7 @@ function erasureOf(erasure: erasures.Erasure): components['schemas']['Erasure'] 
     customer_id,
     may_return: own_digest === null,
     erased_at: instantText(erased_ms),
-    completed_at: completed_ms === null ? null : instantText(completed_ms),
+    completed_at: instantOrNull(completed_ms),
     events,
   }
 }

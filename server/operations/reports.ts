@@ -3,7 +3,7 @@ import type { Context, Operation, OperationId, OperationRequest } from '../contr
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { variableFilter } from '../domain/event-values.ts'
-import { instant_ms, instantText } from '../domain/instants.ts'
+import { instant_ms, instantOrNull, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf, previousPeriod, previousYear } from '../domain/periods.ts'
 import { shareDifference } from '../domain/share-intervals.ts'
@@ -313,11 +313,11 @@ function comparedPeriod({
 
 async function sinceOf(db: ReadingDatabase, workspaceId: string, journeyId: string) {
   const since_ms = await eventsSince(db, workspaceId, journeyId)
-  return { events_since: since_ms === null ? null : instantText(since_ms) }
+  return { events_since: instantOrNull(since_ms) }
 }
 
 function stateOf({ as_of_ms, recomputing }: StandingsState) {
-  return { as_of: as_of_ms === null ? null : instantText(as_of_ms), recomputing }
+  return { as_of: instantOrNull(as_of_ms), recomputing }
 }
 
 /** Returns the steps that the numbers belong to. A step that was removed since has the name of its event. */

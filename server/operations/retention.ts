@@ -1,5 +1,5 @@
 import type { Operation } from '../contract.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull, instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { agedBefore } from '../storage/removals/retention.ts'
 import { findJourney } from '../storage/tables/journeys.ts'
@@ -25,7 +25,7 @@ export const getRetentionPreview: Operation<'getRetentionPreview'> = async (
       before: instantText(before_ms),
       events,
       more_events: !isAll,
-      oldest_kept_at: oldest_ms === null ? null : instantText(oldest_ms),
+      oldest_kept_at: instantOrNull(oldest_ms),
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller, Context, Operation } from '../contract.ts'
-import { instantText } from '../domain/instants.ts'
+import { instantOrNull } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import type { ReadingDatabase, Transaction } from '../storage/database.ts'
 import * as removals from '../storage/removals/workspace-removals.ts'
@@ -100,7 +100,7 @@ async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: strin
     workspace_id,
     name,
     status: workspaceStatus(archived_ms),
-    events_since: events_since_ms === null ? null : instantText(events_since_ms),
+    events_since: instantOrNull(events_since_ms),
     ...settingsOf(found),
     role: ownRole(caller),
   }

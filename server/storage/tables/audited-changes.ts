@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
-import { instantText } from '../../domain/instants.ts'
+import { instantOrNull, instantText } from '../../domain/instants.ts'
 import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
 import { insertJourney, updateJourney } from './journeys.ts'
 import { insertMember, membershipsOf } from './members.ts'
@@ -276,7 +276,7 @@ function journeySubject({ journey_id, name }: Journey) {
 }
 
 function auditedKey({ name, kind, last_four, allowed_origins, rate_limit, expires_ms }: ServiceKey) {
-  const expires_at = expires_ms === null ? null : instantText(expires_ms)
+  const expires_at = instantOrNull(expires_ms)
   return { name, kind, last_four, allowed_origins, rate_limit, expires_at }
 }
 

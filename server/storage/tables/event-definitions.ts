@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB } from '../../../generated/tables.ts'
 import type { DefinedValue } from '../../domain/event-definitions.ts'
-import { instantText } from '../../domain/instants.ts'
+import { instantOrNull, instantText } from '../../domain/instants.ts'
 import { parseJsonText } from '../../domain/json-text.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind } from '../lists/keyset.ts'
@@ -273,7 +273,7 @@ export function definitionBody(definition: StoredDefinition): EventDefinition {
     description,
     mode,
     variables,
-    previous_accepted_until: previous_until_ms === null ? null : instantText(previous_until_ms),
+    previous_accepted_until: instantOrNull(previous_until_ms),
     created_at: instantText(created_ms),
     updated_at: instantText(updated_ms),
   }
