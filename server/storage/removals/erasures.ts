@@ -8,6 +8,7 @@ import { erasedDelivery } from '../../domain/webhook-messages.ts'
 import type { ErasedNames } from '../refusals/refusals.ts'
 import { type Authorship, insertAuditEntry } from '../tables/audit-log.ts'
 import { findCustomer } from '../tables/customers.ts'
+import { inSlices } from '../tables/some-rows.ts'
 import { deletePendingAbout, insertDeliveries } from '../tables/webhook-deliveries.ts'
 import { deleteWindowsOf } from '../tables/webhook-windows.ts'
 import { webhooksOf } from '../tables/webhooks.ts'
@@ -183,10 +184,8 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
   return {
     erasures,
     async among(texts) {
-      const all = [...texts]
       const named = new Set<string>()
-      for (let start = 0; start < all.length; start += LOOKED_UP_AT_ONCE) {
-        const some = all.slice(start, start + LOOKED_UP_AT_ONCE)
+      for (const some of inSlices([...texts])) {
         const digests = new Map<string, string>()
         for (const [index, client_customer_id] of some.entries()) {
           if (index % DIGESTED_AT_ONCE === 0) await nextRound()
@@ -208,9 +207,6 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
     },
   }
 }
-
-/** Maximum texts per statement, three parameters each. SQLite allows 32,766. */
-const LOOKED_UP_AT_ONCE = 500
 
 /** Maximum texts digested between two yields to other work of the main thread: 1 to 2 ms. */
 const DIGESTED_AT_ONCE = 125

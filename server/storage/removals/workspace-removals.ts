@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { CLOCKS_MS } from '../../domain/instants.ts'
 import type { Database, Transaction } from '../database.ts'
-import { runDeclared } from '../effects.ts'
 import { inTransaction } from '../in-transaction.ts'
-import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
+import { deleteRows, type TableOfWorkspaces } from '../tables/some-rows.ts'
 import type { RemovalStore } from './removal-store.ts'
 import { insertRemoval, type Removal } from './removals.ts'
 
@@ -25,7 +24,7 @@ const BEHIND = [
   'view_links',
   'views',
   'audit_log',
-] as const satisfies SharedTable[]
+] as const satisfies TableOfWorkspaces[]
 
 /** Maximum rows per transaction, and maximum journeys removed at a time. */
 const ROWS_AT_ONCE = 500
@@ -86,7 +85,7 @@ export async function sweepWorkspace(
   return await inTransaction(db, async (db) => {
     if (await removeJourneys(db, engine, workspace_id, begun_ms)) return false
     for (const table of BEHIND) {
-      if ((await deleteSome(db, table, workspace_id)) > 0n) return false
+      if ((await deleteRows(db, table, workspace_id, sql`true`)) > 0) return false
     }
     return await engine.removeOwn(db, workspace_id, ROWS_AT_ONCE)
   })
@@ -117,18 +116,4 @@ async function removeJourneys(
     if (!ids.has(journey_id)) await engine.removeJourney(db, { workspace_id, journey_id, begun_ms })
   }
   return journeys.length > 0
-}
-
-async function deleteSome(
-  db: Transaction,
-  table: (typeof BEHIND)[number],
-  workspace_id: string,
-): Promise<bigint> {
-  const key = sql.join(sharedKeys[table].map((column) => sql.ref(column)))
-  const some = sql`
-    DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
-      SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} LIMIT ${sql.lit(ROWS_AT_ONCE)}
-    )`
-  const { numAffectedRows } = await runDeclared(db, [], some)
-  return numAffectedRows ?? 0n
 }

@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Database } from '../database.ts'
-import { runDeclared } from '../effects.ts'
 import { inTransaction } from '../in-transaction.ts'
+import { deleteSome, inSlices } from './some-rows.ts'
 
 /** Events that did not conform to a definition on one UTC day. */
 export type CountedEvents = {
@@ -27,9 +27,8 @@ export const OTHER = 'other'
 /** Maximum kinds of violations that are counted separately per definition and day. */
 const KINDS = 200
 
-/** Maximum definitions per transaction, and maximum rows per statement. */
+/** Maximum definitions per transaction. */
 const DEFINITIONS_AT_ONCE = 20
-const ROWS_AT_ONCE = 500
 
 /** Adds to the counts of one workspace. Counts of a definition that was removed meanwhile are dropped. */
 export async function addViolations(
@@ -73,10 +72,10 @@ async function addSome(
     if (kept.has(row.definition_id)) addCount(added, kinds.of(row))
   }
   const values = [...added.values()].map((row) => ({ workspace_id, ...row }))
-  for (let start = 0; start < values.length; start += ROWS_AT_ONCE) {
+  for (const some of inSlices(values)) {
     await db
       .insertInto('definition_violations')
-      .values(values.slice(start, start + ROWS_AT_ONCE))
+      .values(some)
       .onConflict((conflict) =>
         conflict
           .columns([
@@ -219,17 +218,8 @@ export async function removeViolationsBefore(db: Database, before_ms: number): P
     .where('day_ms', '<', before_ms)
     .execute()
   for (const { workspace_id } of workspaces) {
-    while ((await inTransaction(db, (db) => removeSome(db, workspace_id, before_ms))) > 0n);
+    const remove = (db: Transaction<DB>) =>
+      deleteSome(db, 'definition_violations', workspace_id, sql`day_ms < ${before_ms}`)
+    while (!(await inTransaction(db, remove)));
   }
-}
-
-async function removeSome(db: Transaction<DB>, workspace_id: string, before_ms: number): Promise<bigint> {
-  const key = sql`definition_id, code, day_ms, revision, pointer, key_id, rejected`
-  const some = sql`
-    DELETE FROM definition_violations WHERE workspace_id = ${workspace_id} AND (${key}) IN (
-      SELECT ${key} FROM definition_violations
-      WHERE workspace_id = ${workspace_id} AND day_ms < ${before_ms} LIMIT ${sql.lit(ROWS_AT_ONCE)}
-    )`
-  const { numAffectedRows } = await runDeclared(db, [], some)
-  return numAffectedRows ?? 0n
 }

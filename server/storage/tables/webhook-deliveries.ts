@@ -6,7 +6,7 @@ import type { NewDelivery } from '../../domain/webhook-messages.ts'
 import { runDeclared } from '../effects.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
-import { deleteSome, inSlices } from './webhook-rows.ts'
+import { deleteSome, inSlices } from './some-rows.ts'
 
 export type DeliveryStatus = components['schemas']['DeliveryStatus']
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import { deleteSome, inSlices } from './webhook-rows.ts'
+import { deleteSome, inSlices } from './some-rows.ts'
 
 // Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
 

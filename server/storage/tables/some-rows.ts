@@ -1,12 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Transaction } from '../database.ts'
 import { runDeclared } from '../effects.ts'
-
-/** The primary keys of the tables that grow with what webhooks are told, within a workspace. */
-const KEYS = {
-  webhook_deliveries: ['webhook_id', 'delivery_id'],
-  webhook_windows: ['customer_id', 'webhook_id', 'journey_id'],
-} as const
+import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
 
 /**
  * Maximum rows per statement: a statement takes 32,766 parameters in SQLite and 65,535 in PostgreSQL, a delivery has 11, and
@@ -19,18 +14,30 @@ export function* inSlices<Item>(items: readonly Item[]): Generator<readonly Item
   for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE)
 }
 
-/** Deletes some rows of a workspace that a condition is about. @returns whether none is left */
-export async function deleteSome(
+/** The tables whose keys begin with their workspace. */
+export type TableOfWorkspaces = {
+  [Table in SharedTable]: (typeof sharedKeys)[Table] extends readonly ['workspace_id', string, ...string[]]
+    ? Table
+    : never
+}[SharedTable]
+
+/** Deletes some rows of a workspace that a condition is about. @returns how many */
+export async function deleteRows(
   db: Transaction,
-  table: keyof typeof KEYS,
+  table: TableOfWorkspaces,
   workspace_id: string,
   condition: RawBuilder<SqlBool>,
-): Promise<boolean> {
-  const key = sql.join(KEYS[table].map((column) => sql.ref(column)))
+): Promise<number> {
+  const key = sql.join(sharedKeys[table].slice(1).map((column) => sql.ref(column)))
   const statement = sql`
     DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND (${key}) IN (
       SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND ${condition} LIMIT ${AT_ONCE}
     )`
   const { numAffectedRows } = await runDeclared(db, [], statement)
-  return (numAffectedRows ?? 0n) < AT_ONCE
+  return Number(numAffectedRows ?? 0n)
+}
+
+/** The same. @returns whether none is left */
+export async function deleteSome(...some: Parameters<typeof deleteRows>): Promise<boolean> {
+  return (await deleteRows(...some)) < AT_ONCE
 }
