@@ -7,14 +7,13 @@ import { runDeclared } from '../effects.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
 import { deleteSome, inSlices } from './some-rows.ts'
+import type { WebhookKey } from './webhooks.ts'
 
 export type DeliveryStatus = components['schemas']['DeliveryStatus']
 
 export type StoredDelivery = Omit<Selectable<WebhookDeliveries>, 'status' | 'workspace_id' | 'webhook_id'> & {
   status: DeliveryStatus
 }
-
-type WebhookKey = { workspace_id: string; webhook_id: string }
 
 /** How many deliveries of a webhook wait to be sent for the first time; beyond it nothing more is read for the webhook. */
 export const MOST_PENDING = 1_000

@@ -1,10 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { deleteSome, inSlices } from './some-rows.ts'
+import type { WebhookKey } from './webhooks.ts'
 
 // Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
-
-type WebhookKey = { workspace_id: string; webhook_id: string }
 
 export type JourneyWindow = { journey_id: string; customer_id: string; closes_ms: number }
 

@@ -51,11 +51,13 @@ export type WebhookProgress = {
   retry_ms: number | null
 }
 
-export type StoredWebhook = WebhookSettings &
+/** What identifies a webhook. */
+export type WebhookKey = { workspace_id: string; webhook_id: string }
+
+export type StoredWebhook = WebhookKey &
+  WebhookSettings &
   WebhookSecrets &
   WebhookProgress & {
-    workspace_id: string
-    webhook_id: string
     is_enabled: boolean
     disabled_reason: DisabledReason | null
     created_ms: number
@@ -65,8 +67,7 @@ export type StoredWebhook = WebhookSettings &
 /** Creates a webhook that is told what happens from its creation on. */
 export async function insertWebhook(
   db: Transaction<DB>,
-  webhook: WebhookSettings &
-    Pick<StoredWebhook, 'workspace_id' | 'webhook_id' | 'secret' | 'customer_cursor' | 'created_ms'>,
+  webhook: WebhookKey & WebhookSettings & Pick<StoredWebhook, 'secret' | 'customer_cursor' | 'created_ms'>,
 ): Promise<StoredWebhook> {
   const { created_ms, ...given } = webhook
   const row = await db
@@ -114,7 +115,7 @@ export async function findWebhook(
 /** Replaces the given fields, except the key: Citus sets none, not even to the same value. */
 export async function updateWebhook(
   db: Transaction<DB>,
-  { workspace_id, webhook_id }: Pick<StoredWebhook, 'workspace_id' | 'webhook_id'>,
+  { workspace_id, webhook_id }: WebhookKey,
   { workspace_id: _, webhook_id: __, ...change }: Partial<StoredWebhook>,
 ): Promise<void> {
   await db
@@ -128,7 +129,7 @@ export async function updateWebhook(
 /** Deletes a webhook without deliveries. */
 export async function deleteWebhook(
   db: Transaction<DB>,
-  { workspace_id, webhook_id }: Pick<StoredWebhook, 'workspace_id' | 'webhook_id'>,
+  { workspace_id, webhook_id }: WebhookKey,
 ): Promise<void> {
   await db
     .deleteFrom('webhooks')
@@ -210,7 +211,7 @@ export function latestLease(until_ms: number): number {
 /** Reserves a webhook for a server until a time. @returns false if another one has it */
 export async function leaseWebhook(
   db: Transaction<DB>,
-  { workspace_id, webhook_id }: Pick<StoredWebhook, 'workspace_id' | 'webhook_id'>,
+  { workspace_id, webhook_id }: WebhookKey,
   { owner, now_ms, until_ms }: { owner: string; now_ms: number; until_ms: number },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -233,7 +234,7 @@ export async function leaseWebhook(
 /** Lets other servers work on a webhook. */
 export async function releaseWebhook(
   db: Transaction<DB>,
-  { workspace_id, webhook_id }: Pick<StoredWebhook, 'workspace_id' | 'webhook_id'>,
+  { workspace_id, webhook_id }: WebhookKey,
   owner: string,
 ): Promise<void> {
   await db
