@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
 import { instantText } from '../../domain/instants.ts'
-import { type Authorship, insertAuditEntry } from './audit-log.ts'
+import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
 import * as links from './view-links.ts'
 import * as views from './views.ts'
 
@@ -62,7 +62,7 @@ async function note(
   db: Transaction<DB>,
   { workspace_id, view_id, name }: StoredView,
   author: Authorship,
-  change: Omit<Parameters<typeof insertAuditEntry>[3], 'subject'>,
+  change: Omit<AuditedChange, 'subject'>,
 ) {
   const subject = { kind: 'view', id: view_id, name } as const
   await insertAuditEntry(db, workspace_id, author, { ...change, subject })

@@ -3,7 +3,7 @@ import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
 import { cursorText, type Position } from '../../domain/cursors.ts'
 import { typeIdText } from '../../domain/identifiers.ts'
-import { type Authorship, insertAuditEntry } from './audit-log.ts'
+import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
 import * as webhooks from './webhooks.ts'
 
 // Changes of webhooks with their entries in the audit log, which hold no secret: not that of a webhook, nor what is in
@@ -84,7 +84,7 @@ async function note(
   db: Transaction<DB>,
   webhook: StoredWebhook,
   author: Authorship,
-  change: Omit<Parameters<typeof insertAuditEntry>[3], 'subject'>,
+  change: Omit<AuditedChange, 'subject'>,
 ) {
   const subject = { kind: 'webhook', id: webhook.webhook_id, name: new URL(webhook.url).host } as const
   await insertAuditEntry(db, webhook.workspace_id, author, { ...change, subject })
