@@ -1,5 +1,4 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { nameWords } from '../../domain/name-words.ts'
 
 /** Sorts after every text that starts with the prefix. */
 const LAST_CHARACTER = '\u{10ffff}'
@@ -14,14 +13,14 @@ export function startsWith(column: string, prefix: string): RawBuilder<SqlBool> 
 }
 
 /**
- * Whether each word of a text is a prefix of a word of a name; matches nothing if the text has no word. No index is
- * used.
+ * Whether each word is a prefix of a word of a name; matches nothing if there is no word. No index is used.
  * @param column the words of the name in the form of `wordsText`
+ * @param words from `nameWords`
  */
-export function hasWords(column: string, text: string): RawBuilder<SqlBool> {
-  const words = nameWords(text).map((word) => {
+export function hasWords(column: string, words: readonly string[]): RawBuilder<SqlBool> {
+  const conditions = words.map((word) => {
     const literal = word.replace(/[\\%_]/g, '\\$&')
     return sql<SqlBool>`${sql.ref(column)} LIKE ${`% ${literal}%`} ESCAPE '\\'`
   })
-  return words.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(words, sql` AND `)})`
+  return words.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
 }

@@ -3,7 +3,7 @@ import type { DB } from '../../../generated/tables.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { indexedBeginning, nameWords } from '../../domain/name-words.ts'
 import { bytes, WALKED_ROWS } from '../lists/page-query.ts'
-import { startsWith } from '../lists/prefixes.ts'
+import { hasWords, startsWith } from '../lists/prefixes.ts'
 
 /** A search for customers: its text, and its words, longest first, because long words match the fewest customers. */
 export type Search = { text: string; words: string[] }
@@ -76,10 +76,7 @@ export async function searched(
 
 /** The condition of a search on a customer. */
 export function matches(search: Search): RawBuilder<SqlBool> {
-  const { words } = search
-  if (words.length === 0) return identifierBegins(search)
-  const all = words.map((word) => sql`name_key LIKE ${`% ${word.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`)
-  return sql`(${sql.join(all, sql` AND `)} OR ${identifierBegins(search)})`
+  return sql`(${hasWords('name_key', search.words)} OR ${identifierBegins(search)})`
 }
 
 function identifierBegins({ text }: Search) {

@@ -91,7 +91,7 @@ export async function newestJourneys(
   if (search === undefined) return await readPage(keys, page, read)
   const end = await walkEnd(keys)
   const matching = keys
-    .where(unindexed(sql`${hasWords('name_key', search)} OR journey_id = ${search.trim()}`))
+    .where(unindexed(sql`${hasWords('name_key', nameWords(search))} OR journey_id = ${search.trim()}`))
     .where(upTo(end, 'created_ms', 'journey_id'))
   return await readPage(matching, page, read, { end })
 }

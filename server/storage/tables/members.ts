@@ -3,6 +3,7 @@ import type { components } from '../../../generated/contract.ts'
 import type { DB } from '../../../generated/tables.ts'
 import { emailKey } from '../../domain/emails.ts'
 import { instantText } from '../../domain/instants.ts'
+import { nameWords } from '../../domain/name-words.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
@@ -69,7 +70,7 @@ export async function newestMembers(
   const end = await walkEnd(keys)
   const matching = keys
     .where(
-      unindexed(sql`${hasWords('people.name_key', text)} OR ${startsWith('people.email_key', emailKey(text))}
+      unindexed(sql`${hasWords('people.name_key', nameWords(text))} OR ${startsWith('people.email_key', emailKey(text))}
         OR members.person_id = ${text}`),
     )
     .where(upTo(end, 'members.joined_ms', 'members.person_id'))

@@ -171,7 +171,7 @@ function conditionsOf({ kind, status, search }: KeyFilter, now_ms: number): RawB
     ...(text === undefined
       ? []
       : [
-          sql<SqlBool>`(${hasWords('service_keys.name_key', text)} OR service_keys.last_four = ${text}
+          sql<SqlBool>`(${hasWords('service_keys.name_key', nameWords(text))} OR service_keys.last_four = ${text}
             OR service_keys.key_id = ${text})`,
         ]),
   ]
