@@ -2,13 +2,12 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient } from '../../client/person.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { addMember, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath } from './screens.ts'
-
-const DAY_MS = 86_400_000
 
 let cairn: Cairn
 let workspace: Workspace

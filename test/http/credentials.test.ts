@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { findServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
@@ -13,8 +14,6 @@ import { openConnection, problemOf, refusal, send } from '../fixtures/requests.t
 import { changeKey, createKey } from '../fixtures/service-keys.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { within } from '../fixtures/within.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 let cairn: Cairn
 let workspace: Workspace

@@ -2,6 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import type { Client, OperationRequest } from '../../client/index.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, newStore, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
@@ -14,7 +15,6 @@ import { createKey } from '../fixtures/service-keys.ts'
 
 type Definition = OperationRequest<'defineEvent'>['body']
 
-const DAY_MS = 86_400_000
 const dry = { dry_run: true }
 
 const PLAN = {

@@ -1,6 +1,7 @@
 // engines: sqlite, postgres
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import {
   addMember,
@@ -12,8 +13,6 @@ import {
   signIn,
   signUp,
 } from '../fixtures/people.ts'
-
-const DAY_MS = 86_400_000
 
 let now = Date.parse('2026-11-20T12:00:00Z')
 let shared: Cairn

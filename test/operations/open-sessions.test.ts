@@ -2,6 +2,7 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newToken } from '../../server/domain/tokens.ts'
 import { insertSession } from '../../server/storage/tables/sessions.ts'
@@ -17,7 +18,6 @@ import {
 } from '../fixtures/people.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
 let now = Date.parse('2026-11-20T12:00:00Z')

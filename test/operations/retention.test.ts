@@ -1,13 +1,12 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { browser, signIn, signUp } from '../fixtures/people.ts'
 import { settled } from './settled.ts'
-
-const DAY_MS = 86_400_000
 
 let cairn: Cairn
 /** The server's clock. It is never behind the real one, which the database uses for the as-of time. */

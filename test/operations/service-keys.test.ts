@@ -2,14 +2,13 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/person.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { refusal, send } from '../fixtures/requests.ts'
 import { storedText } from '../fixtures/store.ts'
 import { within } from '../fixtures/within.ts'
-
-const DAY_MS = 86_400_000
 
 let now = Date.parse('2026-11-20T12:00:00Z')
 let shared: Cairn

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { components } from '../../generated/contract.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import { BreakdownTooLarge } from '../../server/storage/standings/variable-labels.ts'
@@ -14,7 +15,6 @@ import { storedText } from '../fixtures/store.ts'
 
 type Schemas = components['schemas']
 
-const DAY_MS = 86_400_000
 const START_MS = Date.now()
 
 let now = START_MS

@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
 import type { RefusalFilter, RefusalOrder, Refused, Sent } from '../../server/storage/refusals/refusals.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { openStore, openStoreForTest, readingIn, type Store, storedText } from '../fixtures/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
-const DAY_MS = 86_400_000
 const workspace_id = 'wsp_of_a_test'
 
 const ROOMY: RefusalLimits = { days: 7, bytes: 1e9, rows: 1e6 }

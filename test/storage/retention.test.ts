@@ -1,12 +1,12 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { removals } from '../../server/storage/removals/removals.ts'
 import { beginAgeing } from '../../server/storage/removals/retention.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { eventPage, newEvent, newSubject, openStoreForTest, readingIn } from '../fixtures/store.ts'
 
-const DAY_MS = 86_400_000
 const TODAY_MS = Date.now()
 
 /** A workspace that keeps events for 30 days, on a server whose clock can be set. */

@@ -2,11 +2,10 @@
 
 import { beforeEach, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
+import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
-
-const DAY_MS = 86_400_000
 
 /** How far the clock of the server is ahead. */
 let ahead_ms = 0

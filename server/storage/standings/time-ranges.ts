@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/durations.ts'
 import { type Groups, listedGroups } from './breakdown.ts'
 import type { CountOptions } from './journey-report.ts'
 import { EntryTest, JourneyPart, type PageWalk } from './page-walk.ts'
@@ -8,7 +9,6 @@ import { StepTimesCount } from './step-times.ts'
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** Durations that people find easy to read. */
 const ROUND_MS = [

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { DAY_MS } from '../../../server/domain/durations.ts'
 import type { Page } from '../../../server/domain/paging.ts'
 import { removals } from '../../../server/storage/removals/removals.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
@@ -19,8 +20,6 @@ import {
   newSubject,
   readingIn,
 } from '../../fixtures/store.ts'
-
-const DAY_MS = 86_400_000
 
 /** From so many on, an idle store flushes its memtable. */
 const IDLE_EVENTS = 10_000
