@@ -1,12 +1,11 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
-import { firstPosition } from '../domain/cursors.ts'
+import { cursorPosition, firstPosition } from '../domain/cursors.ts'
 import { endField } from '../domain/export-formats.ts'
 import { instantText } from '../domain/instants.ts'
-import { pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import type { Database } from '../storage/database.ts'
-import { exportLines, settled } from '../storage/exports/export-walk.ts'
+import { type Export, exportLines, settled } from '../storage/exports/export-walk.ts'
 import type { WalkBound } from '../storage/exports/exports.ts'
 import { customerSlice } from '../storage/lists/arrived-customers.ts'
 import { hasWorkspace } from '../storage/tables/workspaces.ts'
@@ -16,66 +15,58 @@ import { noteReader } from './noted-readers.ts'
 export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading } = context
-  const isGoingOn = cursor !== undefined
   const bound = await settledNow(context, () => storage.events.eventsBound(workspaceId, reading))
-  await noteReader(context, workspaceId, { action: 'events_exported', filter }, { isGoingOn })
-  const end = new EndField()
-  const parts = exportLines({
+  const wanted = { workspace_id: workspaceId, filter: eventFilter(filter), bound: bound.place, format }
+  return await listFile(context, workspaceId, cursor, {
     list: 'events',
     filter,
-    after: pageOf(query, 'evt').after ?? firstPosition('evt'),
     limit,
     format,
     bound,
-    signal: reading.signal,
-    read: (after, most) =>
-      storage.events.eventSlice(
-        { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most, format },
-        reading,
-      ),
-    assertThere: () => assertThere(storage.db, workspaceId),
-    onEnd: end.onEnd,
+    read: (after, most) => storage.events.eventSlice({ ...wanted, after, most }, reading),
   })
-  return {
-    status: 200,
-    file: {
-      contentType: CONTENT_TYPES[format],
-      name: exportFileName(context, 'events', format),
-      parts,
-      ...(format === 'csv' && { trailer: end.trailer }),
-    },
-  }
 }
 
 export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading } = context
-  const isGoingOn = cursor !== undefined
   const arrived = await settledNow(context, () => storage.arrivedCustomers(reading))
-  await noteReader(context, workspaceId, { action: 'customers_exported', filter }, { isGoingOn })
-  const end = new EndField()
-  const parts = exportLines({
+  return await listFile(context, workspaceId, cursor, {
     list: 'customers',
     filter,
-    after: pageOf(query, 'cus').after ?? firstPosition('cus'),
     limit,
     format,
     bound: arrived,
-    signal: reading.signal,
     read: (after, most) =>
       customerSlice(storage.lists(reading), workspaceId, filter, { after, most, format }, arrived),
-    assertThere: () => assertThere(storage.db, workspaceId),
-    onEnd: end.onEnd,
   })
-  return {
-    status: 200,
-    file: {
-      contentType: CONTENT_TYPES[format],
-      name: exportFileName(context, 'customers', format),
-      parts,
-      ...(format === 'csv' && { trailer: end.trailer }),
+}
+
+/** Records who exports a list, and returns the file with it from a cursor on. */
+async function listFile(
+  context: Context,
+  workspaceId: string,
+  cursor: string | undefined,
+  exported: Pick<Export, 'list' | 'filter' | 'limit' | 'format' | 'bound' | 'read'>,
+) {
+  const { list, filter, format } = exported
+  const action = `${list}_exported` as const
+  await noteReader(context, workspaceId, { action, filter }, { isGoingOn: cursor !== undefined })
+  let end: components['schemas']['ExportEnd'] | undefined
+  const parts = exportLines({
+    ...exported,
+    after: cursor === undefined ? firstPosition(PREFIXES[list]) : cursorPosition(cursor, PREFIXES[list]),
+    signal: context.reading.signal,
+    assertThere: () => assertThere(context.storage.db, workspaceId),
+    onEnd: (last) => {
+      end = last
     },
-  }
+  })
+  const name = exportFileName(context, list, format)
+  // Contract: "Exports", `Export-End`.
+  const trailer = { name: 'Export-End', value: () => end && endField(end) }
+  const file = { contentType: CONTENT_TYPES[format], name, parts, ...(format === 'csv' && { trailer }) }
+  return { status: 200 as const, file }
 }
 
 /**
@@ -97,17 +88,7 @@ export async function assertThere(db: Database, workspaceId: string): Promise<vo
   if (!(await hasWorkspace(db, workspaceId))) throw new Problem('unauthorized')
 }
 
-/** The trailer with the end of a CSV export (contract: "Exports", `Export-End`). */
-class EndField {
-  #end: components['schemas']['ExportEnd'] | undefined
-  readonly onEnd = (end: components['schemas']['ExportEnd']) => {
-    this.#end = end
-  }
-  readonly trailer = {
-    name: 'Export-End',
-    value: () => this.#end && endField(this.#end),
-  }
-}
+const PREFIXES = { events: 'evt', customers: 'cus' } as const
 
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
 

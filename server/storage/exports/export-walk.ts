@@ -11,7 +11,7 @@ const encoder = new TextEncoder()
 type End = components['schemas']['ExportEnd']
 
 /** What is exported, and how its slices are read. */
-type Export = {
+export type Export = {
   list: End['list']
   filter: End['filter']
   after: Position
