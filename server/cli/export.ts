@@ -253,7 +253,7 @@ async function writeList(run: Run, list: List, path: string, since: End | undefi
     } catch {
       // The next run resumes from the previous position; the original error is more important.
     }
-    throw signal.aborted ? signal.reason : error
+    throw error
   } finally {
     clearInterval(progress)
   }

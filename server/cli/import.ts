@@ -144,8 +144,7 @@ async function importFile(config: Config, io: CommandIo, { file, options, stop }
     await importer.run(workspace?.lines() ?? input ?? Readable.from([]))
     if (importer.counts.refused === 0) await workspace?.finish()
   } catch (error) {
-    // An aborted wait rejects only with the fact that it was aborted.
-    failure = stop.signal.aborted ? stop.signal.reason : error
+    failure = error
   } finally {
     endProgress()
     input?.destroy()
