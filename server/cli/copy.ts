@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { InUse } from '../in-use.ts'
-import { errorText } from '../storage/file-errors.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
@@ -93,7 +91,7 @@ async function copy(io: CommandIo, { erasuresFile }: Config, { from, to, json = 
   }
 }
 
-function failureOf(error: unknown): Error {
+function failureOf(error: unknown): unknown {
   if (error instanceof TargetNotEmpty) {
     return new CommandFailure(
       `nothing was copied because the target is not empty: ${error.message}`,
@@ -104,8 +102,7 @@ function failureOf(error: unknown): Error {
     const advice = 'Stop every server and start again with an empty target'
     return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
   }
-  if (error instanceof InUse || error instanceof CommandFailure) return error
-  return new CommandFailure(errorText(causeOf(error)))
+  return error
 }
 
 /** Reports progress on standard error, because standard output contains only the result. */
