@@ -12,6 +12,7 @@ import { name } from './options.ts'
 import { requestLines } from './request-lines.ts'
 import { nextSignal } from './signals.ts'
 import { inStore } from './store.ts'
+import { columns } from './table.ts'
 
 type DevOptions = { journey: string; json?: boolean }
 
@@ -45,6 +46,5 @@ async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) 
 }
 
 function report(told: Record<string, string>): string {
-  const rows = Object.entries(told).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
-  return `${rows.join('')}\nPress Ctrl+C to stop; all its data is then deleted. Requests:\n\n`
+  return `${columns(Object.entries(told))}\nPress Ctrl+C to stop; all its data is then deleted. Requests:\n\n`
 }

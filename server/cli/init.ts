@@ -10,7 +10,7 @@ import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
 import { assertFolder, inStore } from './store.ts'
-import { printable, quoted } from './table.ts'
+import { columns, printable, quoted } from './table.ts'
 
 type InitOptions = { workspace: string; journey: string; json?: boolean }
 
@@ -63,8 +63,7 @@ export async function insertWorkspace(db: Transaction, names: Names) {
 }
 
 function report(made: Record<string, string>): string {
-  const rows = Object.entries(made).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
-  return `${rows.join('')}\nSave the secret key now: only its digest is stored, so it cannot be shown again.\n`
+  return `${columns(Object.entries(made))}\nSave the secret key now: only its digest is stored, so it cannot be shown again.\n`
 }
 
 function wayIn(config: Config, workspace: string): string {
