@@ -15,6 +15,7 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantOrNull, instantText } from '../domain/instants.ts'
+import { keyStatus } from '../domain/service-keys.ts'
 import { InUse } from '../in-use.ts'
 import { errorText } from '../storage/file-errors.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
@@ -46,7 +47,6 @@ import {
   accessTo,
   endOldAccess,
 } from '../storage/tables/restored-access.ts'
-import type { ServiceKey } from '../storage/tables/service-keys.ts'
 import { allWebhooks } from '../storage/tables/webhooks.ts'
 import { openSecretBox, type SecretBox } from '../webhooks/secret-box.ts'
 import type { CommandIo } from './command-io.ts'
@@ -247,9 +247,8 @@ function workingKeys(
   replaced: Access[] | undefined,
 ) {
   const known = replaced && new Set(replaced.flatMap(({ keys }) => keys.map(({ key_id }) => key_id)))
-  const works = ({ revoked_ms, expires_ms }: ServiceKey) =>
-    revoked_ms === null && (expires_ms === null || expires_ms > now_ms)
-  return keys.filter(works).map(({ key_id, kind, name, last_four }) => {
+  const working = keys.filter((key) => keyStatus(key, now_ms) === 'active')
+  return working.map(({ key_id, kind, name, last_four }) => {
     const since = known && !known.has(key_id) ? 'not in the replaced store' : null
     return { key_id, kind, name, last_four, workspace_id, workspace_name, since }
   })
