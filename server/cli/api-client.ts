@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
 import { causeOf } from './export/patient-fetch.ts'
 import { CommandFailure } from './failure.ts'
-import { apiUrl } from './options.ts'
+import { type ApiOptions, apiUrl } from './options.ts'
 import { serviceKey } from './service-key.ts'
 
 /** The server did not answer. A change that was requested may have been made. */
@@ -18,7 +18,7 @@ export class Unreachable extends CommandFailure {}
 export function apiClient(
   config: Config,
   io: CommandIo,
-  { baseUrl, keyFile }: { baseUrl?: string; keyFile?: string },
+  { baseUrl, keyFile }: ApiOptions,
   user: string,
 ): Client {
   return createClient({

@@ -9,18 +9,16 @@ import type { CommandIo } from './command-io.ts'
 import { begunAt, erasedCustomers, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { whileLocked } from './export/file-lock.ts'
-import { causeOf, PATIENCE, patientFetch } from './export/patient-fetch.ts'
+import { causeOf, giveUpAfter, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable, isFolder } from './named-files.ts'
-import { apiUrl, baseUrl, duration_ms, lines } from './options.ts'
+import { type ApiOptions, apiUrl, lines, withApi } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
 
-type ExportOptions = {
-  baseUrl?: string
-  keyFile?: string
+type ExportOptions = ApiOptions & {
   since?: string
   linesAtOnce: number
   giveUpAfter: number
@@ -88,11 +86,9 @@ Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`
 
 export function defineExport(command: Command, config: () => Config, io: CommandIo): void {
-  command
-    .addArgument(new Argument('<what>', 'what to export').choices([...Object.keys(FILTERS), 'workspace']))
-    .argument('<file>', 'file to write; for a workspace, a folder')
-    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
-    .option('--key-file <file>', 'file that contains only the secret key')
+  const what = new Argument('<what>', 'what to export').choices([...Object.keys(FILTERS), 'workspace'])
+  command.addArgument(what).argument('<file>', 'file to write; for a workspace, a folder')
+  withApi(command, 'secret key')
     .option(
       '--filter <name=value>',
       'export only what matches this filter of the list; may be repeated',
@@ -107,11 +103,7 @@ export function defineExport(command: Command, config: () => Config, io: Command
         .argParser(lines)
         .default(LINES_AT_ONCE, LINES_AT_ONCE.toLocaleString('en')),
     )
-    .addOption(
-      new Option('--give-up-after <time>', 'stop after the server has been unavailable for this long')
-        .argParser(duration_ms)
-        .default(duration_ms(PATIENCE), PATIENCE),
-    )
+    .addOption(giveUpAfter())
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
     .action((what: List | 'workspace', file: string, options: ExportOptions) =>

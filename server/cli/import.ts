@@ -1,12 +1,12 @@
 import { createReadStream, existsSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { fetchOrSay } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
-import { PATIENCE, patientFetch } from './export/patient-fetch.ts'
+import { giveUpAfter, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
@@ -15,14 +15,12 @@ import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
 import { WorkspaceImport } from './import/workspace-import.ts'
 import { assertReadable } from './named-files.ts'
-import { apiUrl, baseUrl, duration_ms, name } from './options.ts'
+import { type ApiOptions, apiUrl, name, withApi } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
 
-type ImportOptions = {
-  baseUrl?: string
-  keyFile?: string
+type ImportOptions = ApiOptions & {
   journey?: string
   refused?: string
   giveUpAfter: number
@@ -62,20 +60,14 @@ Exit code 4: the import finished, but some lines were refused. They are in a sep
 again (a folder: only this).`
 
 export function defineImport(command: Command, config: () => Config, io: CommandIo): void {
-  command
-    .argument(
-      '<file>',
-      'NDJSON, plain or gzipped; - for standard input; or the folder of an exported workspace',
-    )
-    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
-    .option('--key-file <file>', 'file that contains only the service key')
+  command.argument(
+    '<file>',
+    'NDJSON, plain or gzipped; - for standard input; or the folder of an exported workspace',
+  )
+  withApi(command, 'service key')
     .option('--journey <journey_id>', 'journey for lines without a journey_id', name)
     .option('--refused <file>', 'file for refused lines (default: FILE.refused.ndjson)')
-    .addOption(
-      new Option('--give-up-after <time>', 'stop after the server has been unavailable for this long')
-        .argParser(duration_ms)
-        .default(duration_ms(PATIENCE), PATIENCE),
-    )
+    .addOption(giveUpAfter())
     .option('--dry-run', 'only check the file; what the server would refuse is not detected')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config.ts'
 import { isGivenName } from '../domain/names.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -53,8 +53,18 @@ export function lines(text: string): number {
   return Number(text)
 }
 
+/** Which server a command calls, and with which key. */
+export type ApiOptions = { baseUrl?: string; keyFile?: string }
+
+/** Adds them to a command. @param key what it needs, for example `secret key` */
+export function withApi(command: Command, key: string): Command {
+  return command
+    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
+    .option('--key-file <file>', `file that contains only the ${key}`)
+}
+
 /** Checks the base URL of an API, for example `https://cairn.example.com/v1`. */
-export function baseUrl(text: string): string {
+function baseUrl(text: string): string {
   if (httpUrl(text)) return text
   throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
 }

@@ -8,16 +8,14 @@ import { apiClient, Unreachable } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable } from './named-files.ts'
-import { baseUrl } from './options.ts'
+import { type ApiOptions, withApi } from './options.ts'
 import { changeText, isBreaking, type PlanChange, planChanges, verdictOn } from './plan/plan-changes.ts'
 import { type Plan, planText, readPlan } from './plan/plan-file.ts'
 import { allItems, dataOf } from './replies.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
 
-type Options = {
-  baseUrl?: string
-  keyFile?: string
+type Options = ApiOptions & {
   force?: boolean
   remove?: boolean
   confirmBreaking?: boolean
@@ -51,12 +49,7 @@ export function definePlan(plan: Command, config: () => Config, io: CommandIo): 
     description: string,
     run: (client: Client, file: string, options: Run) => Promise<void>,
   ) =>
-    plan
-      .command(name)
-      .description(description)
-      .argument('[file]', 'YAML file', FILE)
-      .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
-      .option('--key-file <file>', 'file that contains only the secret key')
+    withApi(plan.command(name).description(description).argument('[file]', 'YAML file', FILE), 'secret key')
       .addHelpText('after', HELP)
       .action((file: string, options: Options) =>
         interruptible('Run the same command again to continue.', ({ signal }) =>

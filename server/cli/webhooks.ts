@@ -7,11 +7,11 @@ import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/sign
 import { apiClient } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { baseUrl, httpUrl } from './options.ts'
+import { type ApiOptions, httpUrl, withApi } from './options.ts'
 import { dataOf } from './replies.ts'
 import { interruptible } from './signals.ts'
 
-type Options = { forward: URL; from?: string; baseUrl?: string; keyFile?: string }
+type Options = ApiOptions & { forward: URL; from?: string }
 
 /** What forwarding is done with. */
 type Forwarding = { to: URL; secret: string; io: CommandIo; signal: AbortSignal }
@@ -36,7 +36,7 @@ CAIRN_WEBHOOK_SECRET. While nothing listens at the URL, the command waits. It do
 line per event says what that was. Ctrl-C ends it.`
 
 export function defineWebhooks(webhooks: Command, config: () => Config, io: CommandIo): void {
-  webhooks
+  const listen = webhooks
     .command('listen')
     .description('send new events to a receiver on this machine, signed as a webhook')
     .requiredOption(
@@ -49,8 +49,7 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
       'send events since then, for example 2026-11-20T08:00:00Z (default: now)',
       instant,
     )
-    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
-    .option('--key-file <file>', 'file that contains only the secret key')
+  withApi(listen, 'secret key')
     .addHelpText('after', HELP)
     .action((options: Options) =>
       interruptible('Events since then: --from.', async ({ signal }) => {

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from 'commander'
 import type { Output } from '../command-io.ts'
 import { CommandFailure } from '../failure.ts'
+import { duration_ms } from '../options.ts'
 
 /** How long the server may be unavailable by default. */
-export const PATIENCE = '2m'
+const PATIENCE = '2m'
+
+/** The option for another time, in milliseconds. */
+export function giveUpAfter(): Option {
+  return new Option('--give-up-after <time>', 'stop after the server has been unavailable for this long')
+    .argParser(duration_ms)
+    .default(duration_ms(PATIENCE), PATIENCE)
+}
 
 /** A server that sends nothing for this long is unavailable: the longest reply takes some seconds to begin. */
 const SILENCE_MS = 60_000
