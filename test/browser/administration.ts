@@ -206,6 +206,12 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
   if (viewport) await page.setViewportSize(viewport)
 }
 
+/** Turns the clock of the page forward, which reads nothing more. */
+export async function waitWithoutReading(page: Page, ms: number): Promise<void> {
+  await page.route('**/v1/**', () => {})
+  await page.clock.fastForward(ms)
+}
+
 /** Waits until the consequences of a viewport change are drawn. */
 async function settled(page: Page) {
   await page.evaluate(async () => {
