@@ -84,9 +84,9 @@ beforeAll(async () => {
 
 afterAll(() => cairn?.stop())
 
-async function open(parameters = '', refusals: string[] = []): Promise<Page> {
+async function open(parameters = ''): Promise<Page> {
   const path = screenPath(workspace, `audit-log${parameters}`)
-  return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId, refusals })
+  return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId })
 }
 
 async function workspaceName(): Promise<string | undefined> {

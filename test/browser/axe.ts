@@ -17,8 +17,8 @@ const everyRule: axe.RunOnly = {
 const colorRules = ['color-contrast', 'link-in-text-block']
 
 /** Returns the violations of WCAG 2.2 AA and best practice: rule, requirement and elements. */
-export function axeViolations(page: Page, parts?: Parts): Promise<string[]> {
-  return violationsOf(page, { runOnly: everyRule }, parts)
+export function axeViolations(page: Page): Promise<string[]> {
+  return violationsOf(page, { runOnly: everyRule }, undefined)
 }
 
 /** The same without the rules for colors, which take most of the time on a large page. */

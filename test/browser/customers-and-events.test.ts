@@ -40,9 +40,8 @@ async function customer(
   customer_name: string,
   client_customer_id: string,
   customer_type: Schemas['CustomerType'] = 'contact',
-  journey_id = workspace.journey_id,
 ): Promise<string> {
-  const { client } = workspace
+  const { client, journey_id } = workspace
   const body = { journey_id, customer_name, client_customer_id, customer_type }
   const { data, error } = await client.initializeCustomer({ body })
   if (error) throw new Error(error.detail)

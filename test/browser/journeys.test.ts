@@ -48,10 +48,10 @@ type OpenOptions = {
   turnsClock?: boolean
 }
 
-/** Chooses an action for a journey of the list. */
-async function choose(page: Page, action: string, name = 'Onboarding') {
-  await page.getByRole('button', { name: `Actions for ${name}` }).click()
-  await page.getByRole('menuitem', { name: action }).click()
+/** Chooses to archive the journey of the list. */
+async function archive(page: Page) {
+  await page.getByRole('button', { name: 'Actions for Onboarding' }).click()
+  await page.getByRole('menuitem', { name: 'Archive' }).click()
 }
 
 /** Opens the form of a journey with three steps. */
@@ -163,14 +163,14 @@ describe('the journeys', () => {
 
   it('are archived and restored, after an explanation', async () => {
     const page = await open('journeys')
-    await choose(page, 'Archive')
+    await archive(page)
     const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
     await archiving.getByText('requests to it are rejected').waitFor()
     await inspectState(page, 'journey-archive')
     await archiving.getByRole('button', { name: 'Cancel' }).click()
     expect((await storedJourney())?.status).toBe('active')
 
-    await choose(page, 'Archive')
+    await archive(page)
     await archiving.getByRole('button', { name: 'Archive journey' }).click()
     await page.getByRole('heading', { name: 'No active journeys' }).waitFor()
     await expect(initialize(workspace, 'user-1')).rejects.toThrow('Restore the journey')

@@ -14,8 +14,8 @@ function textOf(...events: JourneyEvent[]): string {
 }
 
 /** An event with one field. */
-function event(field: DefinedValue, name = 'plan'): JourneyEvent {
-  return { event_id: 'chosen', description: '', variables: { type: 'object', properties: { [name]: field } } }
+function event(field: DefinedValue): JourneyEvent {
+  return { event_id: 'chosen', description: '', variables: { type: 'object', properties: { plan: field } } }
 }
 
 /** The type of the field in the text. */

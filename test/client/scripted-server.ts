@@ -82,11 +82,9 @@ export const reset: Answer = (request) => {
 }
 
 /** Announces 100 bytes, sends half of them and closes the connection. */
-export function half(status: number): Answer {
-  return (request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'content-length': '100' })
-    response.write('{"success": true, "id": "evt_01jd3ze2b7x5v3t1r9p7n', () => request.socket.destroy())
-  }
+export const half: Answer = (request, response) => {
+  response.writeHead(201, { 'content-type': 'application/json', 'content-length': '100' })
+  response.write('{"success": true, "id": "evt_01jd3ze2b7x5v3t1r9p7n', () => request.socket.destroy())
 }
 
 /** Never responds. */

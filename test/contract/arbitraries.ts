@@ -114,8 +114,7 @@ function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
   const rules = resolved(schema)
   const types = [rules.type ?? []].flat()
   const found: Breach[] = []
-  const add = (rule: string, broken: unknown, at = pointer) =>
-    found.push({ value: broken, pointer: at, rule })
+  const add = (rule: string, broken: unknown) => found.push({ value: broken, pointer, rule })
 
   for (const [type, other] of Object.entries(otherTypes))
     if (!types.includes(type)) add(`type ${type}`, other)

@@ -37,8 +37,8 @@ const planChosen: DefinedEvent = {
   },
 }
 
-function defined(event_id: string, variables: DefinedEvent['variables'] = { type: 'object' }): DefinedEvent {
-  return { event_id, description: '', variables }
+function defined(event_id: string): DefinedEvent {
+  return { event_id, description: '', variables: { type: 'object' } }
 }
 
 type Schema = { title?: string; properties: Record<string, { const?: string }>; oneOf?: { $ref: string }[] }

@@ -41,8 +41,8 @@ beforeEach(async () => {
 type Role = 'owner' | 'admin' | 'viewer'
 
 /** Outcome of requesting a link: its token, or the code of the problem. */
-async function linkFor({ person_id }: Pick<Person, 'person_id'>, by = owner, at = workspace.workspace_id) {
-  const { data, error } = await by.client(at).createPasswordLink({ path: { person_id } })
+async function linkFor({ person_id }: Pick<Person, 'person_id'>, by = owner) {
+  const { data, error } = await by.client(workspace.workspace_id).createPasswordLink({ path: { person_id } })
   return data?.token ?? error?.code ?? ''
 }
 

@@ -16,11 +16,11 @@ describe('no secret', () => {
       secrets.push(text)
       return text
     }
-    const send = async (line: string, body: object, cookie?: string) => {
+    const send = async (line: string, body: object) => {
       const [method = '', path = ''] = line.split(' ')
       return await at.fetch(path, {
         method,
-        headers: { ...OWN_PAGE, 'content-type': 'application/json', ...(cookie && { cookie }) },
+        headers: { ...OWN_PAGE, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       })
     }

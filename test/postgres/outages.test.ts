@@ -34,7 +34,7 @@ describe('a PostgreSQL server that is killed under load', () => {
     const databaseUrl = postgresUrl(server.folder)
     const store = await openStoreForTest({ databaseUrl })
     const subject = await newSubject(store)
-    const sent = senders(16, async (message_id) => idOf(await insert(store, subject, { message_id })))
+    const sent = senders(async (message_id) => idOf(await insert(store, subject, { message_id })))
     for (let round = 0; round < 3; round += 1) {
       const before = sent.acknowledged.size
       await vi.waitUntil(() => sent.acknowledged.size > before + 200, withPatience)

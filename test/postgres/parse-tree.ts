@@ -34,10 +34,8 @@ export function parseTree(text: string): ParseValue {
   return value()
 }
 
-export function isNode(value: ParseValue | undefined, type?: string): value is ParseNode {
-  return (
-    typeof value === 'object' && !Array.isArray(value) && (type === undefined || value.type.startsWith(type))
-  )
+export function isNode(value: ParseValue | undefined): value is ParseNode {
+  return typeof value === 'object' && !Array.isArray(value)
 }
 
 /** Returns all nodes of a value in order, itself included; not those for which `enters` is false. */

@@ -1,16 +1,19 @@
 import type { Unavailable } from '../../server/storage/unavailable.ts'
 
+/** How many senders start. */
+const SENDERS = 16
+
 /**
  * Starts senders that send one event after the other, each with a `message_id` of its own, until they are stopped.
  * @param send returns the event's identifier. @throws {Unavailable} if it was refused
  */
-export function senders(count: number, send: (message_id: string) => Promise<string>) {
+export function senders(send: (message_id: string) => Promise<string>) {
   const acknowledged = new Map<string, string>()
   const refused = new Set<string>()
   const reasons = new Set<string>()
   let isOver = false
   let last_ms = 0
-  const senderNumbers = Array.from({ length: count }, (_, sender) => sender)
+  const senderNumbers = Array.from({ length: SENDERS }, (_, sender) => sender)
   const sending = senderNumbers.map(async (sender) => {
     for (let index = 0; !isOver; index += 1) {
       const message_id = `${sender} ${index}`

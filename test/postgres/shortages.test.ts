@@ -37,7 +37,7 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     throw new Unavailable(error.code as Unavailable['reason'])
   }
-  const sent = senders(16, send)
+  const sent = senders(send)
   const readiness = async () => (await fetch(`${cairn.url}/readyz`)).status
   return {
     server,

@@ -17,9 +17,9 @@ import { runCairn } from '../../fixtures/command.ts'
 import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
 import { canBeKeptOut, deniedText, spawnKeptOut } from '../../fixtures/kept-out.ts'
 
-function init(databaseUrl: string, workspace: string) {
+function init(databaseUrl: string) {
   const environment = { DATABASE_URL: databaseUrl }
-  return runCairn(['init', '--workspace', workspace, '--journey', 'Onboarding', '--json'], { environment })
+  return runCairn(['init', '--workspace', 'A', '--journey', 'Onboarding', '--json'], { environment })
 }
 
 describe('a new file', () => {
@@ -60,7 +60,7 @@ describe('a file', () => {
     const before = readFileSync(store.path)
     const message =
       'The store was written by a newer Cairn (it has the migration 9999-later). Run that version or a later one.'
-    for (const refused of await Promise.all([serve(store).ended, init(store.databaseUrl, 'A')])) {
+    for (const refused of await Promise.all([serve(store).ended, init(store.databaseUrl)])) {
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `cairn: ${message}\n` })
     }
     expect(readFileSync(store.path)).toEqual(before)
@@ -70,7 +70,7 @@ describe('a file', () => {
     const path = join(temporaryFolder(), 'notes.txt')
     writeFileSync(path, 'Not a database.\n'.repeat(100))
     const databaseUrl = `sqlite:${path}`
-    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
+    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl)])) {
       const stderr = `cairn: Cannot open ${path}: file is not a database\n`
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
     }
