@@ -1,6 +1,5 @@
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
   type Driver,
@@ -12,6 +11,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import { type Effect, effectsOf, UNDECLARED } from '../effects.ts'
+import { TransactionConnection, TransactionDriver } from '../transaction-driver.ts'
 import type { Connection } from './connection/connection.ts'
 import { seenFromOutside } from './connection/outages.ts'
 import type { Pool } from './connection/pool.ts'
@@ -53,7 +53,7 @@ export class PoolDialect implements Dialect {
   }
 
   createDriver(): Driver {
-    return new PoolDriver(this.#options)
+    return new TransactionDriver(() => new PoolConnection(this.#options))
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -105,39 +105,7 @@ export const TRANSACTION = {
   first: `SELECT ${DURABLE}, ${ONE_SHARD_AT_A_TIME}, pg_advisory_xact_lock(${TRANSACTION_LOCK})`,
 }
 
-class PoolDriver implements Driver {
-  readonly #options: PoolDialectOptions
-
-  constructor(options: PoolDialectOptions) {
-    this.#options = options
-  }
-
-  async init() {}
-
-  async acquireConnection() {
-    return new PoolConnection(this.#options)
-  }
-
-  async beginTransaction(connection: PoolConnection) {
-    await connection.begin()
-  }
-
-  async commitTransaction(connection: PoolConnection) {
-    await connection.commit()
-  }
-
-  async rollbackTransaction(connection: PoolConnection) {
-    await connection.rollback()
-  }
-
-  async releaseConnection(connection: PoolConnection) {
-    connection.release()
-  }
-
-  async destroy() {}
-}
-
-class PoolConnection implements DatabaseConnection {
+class PoolConnection extends TransactionConnection {
   readonly #options: PoolDialectOptions
   /** Set during a transaction. */
   #connection: Connection | undefined
@@ -147,6 +115,7 @@ class PoolConnection implements DatabaseConnection {
   #failure: unknown
 
   constructor(options: PoolDialectOptions) {
+    super()
     this.#options = options
   }
 
@@ -207,11 +176,6 @@ class PoolConnection implements DatabaseConnection {
     const { rows, changes, command } = await this.#translated(() => connection.run<Row>(sql, parameters))
     if (!effects && CHANGES.has(command) && this.#options.transactions?.areServed) throw new Error(UNDECLARED)
     return { rows, numAffectedRows: BigInt(changes) }
-  }
-
-  // biome-ignore lint/correctness/useYield: Kysely requires a generator; pages are read instead
-  async *streamQuery(): AsyncGenerator<never> {
-    throw new Error('Streaming is not supported; read page by page.')
   }
 
   #opened(): Connection {

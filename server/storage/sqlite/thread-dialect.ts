@@ -1,6 +1,5 @@
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
   type Driver,
@@ -12,6 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { type Effect, effectsOf } from '../effects.ts'
+import { TransactionConnection, TransactionDriver } from '../transaction-driver.ts'
 import type { Statement } from './statement.ts'
 import type { WriteScheduler } from './writer/write-scheduler.ts'
 
@@ -35,7 +35,7 @@ export class ThreadDialect implements Dialect {
   }
 
   createDriver(): Driver {
-    return new ThreadDriver(this.#options)
+    return new TransactionDriver(() => new ThreadConnection(this.#options))
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -57,52 +57,21 @@ class ConcurrentAdapter extends SqliteAdapter {
   }
 }
 
-class ThreadDriver implements Driver {
+class ThreadConnection extends TransactionConnection {
   readonly #options: ThreadDialectOptions
+  #hasTurn = false
+  /** Those of the transaction. */
+  readonly #effects = new Set<Effect>()
 
   constructor(options: ThreadDialectOptions) {
+    super()
     this.#options = options
   }
 
-  async init() {}
-
-  async acquireConnection() {
-    return new ThreadConnection(this.#options)
-  }
-
-  async beginTransaction(connection: ThreadConnection) {
-    await connection.begin()
-  }
-
-  async commitTransaction(connection: ThreadConnection) {
-    await connection.end('COMMIT')
-    if (connection.effects.has('keys')) this.#options.onKeyChange?.()
-  }
-
-  async rollbackTransaction(connection: ThreadConnection) {
-    await connection.end('ROLLBACK')
-  }
-
-  async releaseConnection() {}
-
-  async destroy() {}
-}
-
-class ThreadConnection implements DatabaseConnection {
-  readonly #read: Read
-  readonly #givenScheduler: WriteScheduler | undefined
-  #hasTurn = false
-  /** Those of the transaction. */
-  readonly effects = new Set<Effect>()
-
-  constructor({ read, scheduler }: ThreadDialectOptions) {
-    this.#read = read
-    this.#givenScheduler = scheduler
-  }
-
   get #scheduler(): WriteScheduler {
-    if (!this.#givenScheduler) throw new Error('this connection only reads; it has no transactions')
-    return this.#givenScheduler
+    const { scheduler } = this.#options
+    if (!scheduler) throw new Error('this connection only reads; it has no transactions')
+    return scheduler
   }
 
   async begin() {
@@ -111,26 +80,37 @@ class ThreadConnection implements DatabaseConnection {
     try {
       await this.#scheduler.run({ sql: 'BEGIN IMMEDIATE', parameters: [] })
     } catch (error) {
-      this.#release()
+      this.#endTurn()
       throw error
     }
   }
 
-  async end(sql: 'COMMIT' | 'ROLLBACK') {
+  async commit() {
+    await this.#end('COMMIT')
+    if (this.#effects.has('keys')) this.#options.onKeyChange?.()
+  }
+
+  async rollback() {
+    await this.#end('ROLLBACK')
+  }
+
+  release() {}
+
+  async #end(sql: 'COMMIT' | 'ROLLBACK') {
     try {
       await this.#scheduler.run({ sql, parameters: [] })
-      this.#release()
+      this.#endTurn()
     } catch (error) {
       // Kysely rolls back after a failed COMMIT, before the writer is released.
-      if (sql === 'ROLLBACK') this.#release()
+      if (sql === 'ROLLBACK') this.#endTurn()
       throw error
     }
   }
 
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
-    if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
+    if (!this.#hasTurn) return { rows: (await this.#options.read({ sql, parameters })) as Row[] }
     const effects = effectsOf(query)
-    for (const effect of effects ?? []) this.effects.add(effect)
+    for (const effect of effects ?? []) this.#effects.add(effect)
     const changesReferences = effects?.includes('references') ?? false
     const { rows, changes } = await this.#scheduler.run({
       sql,
@@ -141,12 +121,7 @@ class ThreadConnection implements DatabaseConnection {
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely requires a generator; results are read page by page instead
-  async *streamQuery(): AsyncGenerator<never> {
-    throw new Error('Streaming is not supported; read page by page.')
-  }
-
-  #release() {
+  #endTurn() {
     this.#hasTurn = false
     this.#scheduler.release()
   }
