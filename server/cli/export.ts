@@ -6,7 +6,7 @@ import { type Client, createClient, type OperationRequest, type Problem } from '
 import type { Config } from '../config.ts'
 import { makePrivateFolder } from '../storage/private-file.ts'
 import type { CommandIo } from './command-io.ts'
-import { begunAt, erasedCustomers, UNKNOWN_THERE } from './export/erased-customers.ts'
+import { begunAt, erasedCustomers, LOOK_MS, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { whileLocked } from './export/file-lock.ts'
 import { causeOf, giveUpAfter, patientFetch } from './export/patient-fetch.ts'
@@ -14,6 +14,7 @@ import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/work
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable, isFolder } from './named-files.ts'
 import { type ApiOptions, apiUrl, lines, withApi } from './options.ts'
+import { PAGE } from './replies.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
@@ -38,9 +39,6 @@ type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
  * earlier.
  */
 const LINES_AT_ONCE = 100_000
-
-/** Wait before asking again for what the replicas have not settled yet. */
-const LOOK_MS = 200
 
 /** Interval of progress messages. */
 const PROGRESS_MS = 5_000
@@ -266,8 +264,6 @@ async function assertOwn({ client, signal }: Run, path: string, advice: string) 
   )
 }
 
-type Exported = Exclude<List, 'erasures'>
-
 type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
 
 /**
@@ -275,12 +271,20 @@ type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
  * otherwise a connection that never lasts for a whole part would make no progress.
  * @throws {CommandFailure} if the server refuses the request, or stays unreachable
  */
-async function nextPart(client: Client, list: Exported, query: Query, { file, linesAtOnce, signal }: Part) {
+async function nextPart(
+  client: Client,
+  list: Exclude<List, 'erasures'>,
+  query: Query,
+  { file, linesAtOnce, signal }: Part,
+) {
   let limit = linesAtOnce
   for (let attempt = 1; ; attempt += 1) {
-    const { body, response } = await partOf(client, list, { ...query, limit }, signal)
+    const wanted = { query: { ...query, limit }, signal }
+    const { data, response } = await answered(async () => {
+      return list === 'events' ? await client.exportEvents(wanted) : await client.exportCustomers(wanted)
+    }, signal)
     try {
-      const end = await addLines(body, file)
+      const end = await addLines(data, file)
       file.keep(end.next_cursor)
       return { end, response }
     } catch (error) {
@@ -296,16 +300,6 @@ async function nextPart(client: Client, list: Exported, query: Query, { file, li
 /** Maximum attempts per part while its connection breaks or falls silent; the waits between them take about six seconds. */
 const BROKEN = 5
 
-async function partOf(client: Client, list: Exported, query: Query & { limit: number }, signal: AbortSignal) {
-  const call = async () => {
-    return list === 'events'
-      ? await client.exportEvents({ query, signal })
-      : await client.exportCustomers({ query, signal })
-  }
-  const { data, response } = await answered(call, signal)
-  return { body: data, response }
-}
-
 /** Adds the next page of a list that has no export operation, line by line. */
 async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOnce, signal }: Part) {
   const query = { limit: Math.min(linesAtOnce, PAGE), ...(cursor && { cursor }) }
@@ -314,9 +308,6 @@ async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOn
   file.keep(data.next_cursor)
   return { end: data, response }
 }
-
-/** Maximum items per page of a list. */
-const PAGE = 500
 
 type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; response: Response }
 

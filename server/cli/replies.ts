@@ -3,7 +3,8 @@ import { CommandFailure } from './failure.ts'
 
 type Reply<Data> = { data?: Data | undefined; error?: Problem | undefined }
 
-const LIMIT = 500
+/** Maximum items per page of a list. */
+export const PAGE = 500
 
 /** Reads all pages of a list. @throws {CommandFailure} if the server refused a request */
 export async function allItems<Item>(
@@ -14,7 +15,7 @@ export async function allItems<Item>(
 ): Promise<Item[]> {
   const items: Item[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = dataOf(await read({ limit: LIMIT, ...(cursor && { cursor }) }))
+    const page = dataOf(await read({ limit: PAGE, ...(cursor && { cursor }) }))
     items.push(...page.data)
     cursor = page.next_cursor
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../../client/index.ts'
-import { dataOf } from '../replies.ts'
+import { dataOf, PAGE } from '../replies.ts'
 
 /**
  * What an older server answers for a path that it does not have; it takes the path of erasures for that of a customer.
@@ -11,10 +11,8 @@ export const UNKNOWN_THERE: ReadonlySet<string> = new Set([
   'customer_not_found',
 ])
 
-const PAGE = 500
-
 /** Wait before asking again for what the replicas have not settled yet. */
-const LOOK_MS = 200
+export const LOOK_MS = 200
 
 /** Returns the identifiers of all customers whose erasure was acknowledged before the call. */
 export async function erasedCustomers(client: Client, signal: AbortSignal): Promise<Set<string>> {

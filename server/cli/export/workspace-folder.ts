@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, OperationResult, Problem, Schemas } from '../../../client/index.ts'
 import { makePrivateFolder, writePrivateFile } from '../../storage/private-file.ts'
 import { allItems, dataOf } from '../replies.ts'
-import { begunAt, erasedCustomers } from './erased-customers.ts'
+import { begunAt, erasedCustomers, LOOK_MS } from './erased-customers.ts'
 import { removeLines } from './export-file.ts'
 
 /** The files of an exported workspace. Each ends with a line that marks the end. */
@@ -18,8 +18,6 @@ export const WORKSPACE_FILES = {
 
 /** A customer's enrolment in a journey. */
 export type Enrolment = Schemas['CustomerInitialization'] & { customer_id: string }
-
-const LOOK_MS = 200
 
 /**
  * Writes what the lists of events and customers do not contain: the journeys, the enrolments and the event definitions. It
