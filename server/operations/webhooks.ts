@@ -147,8 +147,7 @@ export const listWebhookDeliveries: Operation<'listWebhookDeliveries'> = async (
   const db = context.storage.lists(context.reading)
   const webhook = await existing(db, workspaceId, path.webhook_id)
   const page = await deliveries.newestDeliveries(db, webhook, query, pageOf(query, 'msg'))
-  const rows: Delivery[] = []
-  for (const row of page.rows) rows.push(deliveryBody(context, row, messageOf(row)))
+  const rows = page.rows.map((row) => deliveryBody(context, row, messageOf(row)))
   return { status: 200, body: pageBody({ ...page, rows }) }
 }
 
