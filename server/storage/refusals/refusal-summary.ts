@@ -117,7 +117,6 @@ export async function readSummary(
     )
     SELECT *, count(*) OVER () AS groups FROM grouped
     ORDER BY count DESC, last_ms DESC, code, key_id, field LIMIT ${sql.lit(GROUPS)}`.execute(db)
-  const noKinds = (): RefusalKinds => ({ events: 0, requests: 0, customers: 0 })
   const groups = largest.rows.map(({ groups: _, ...group }) => ({
     ...group,
     detail: null as string | null,
@@ -177,6 +176,10 @@ export async function readSummary(
   return summary
 }
 
+function noKinds(): RefusalKinds {
+  return { events: 0, requests: 0, customers: 0 }
+}
+
 /**
  * The subject of a refusal. A single event refused because of what it refers to counts like one in a batch; its other
  * refusals happen before anything looks at the event.
@@ -197,7 +200,7 @@ async function readUnsaved(
   const unsaved = new Map<string, UnsavedRefusals>()
   for (const { kind, ...row } of rows) {
     const name = `${row.key_id} ${row.code}`
-    const sum = unsaved.get(name) ?? { ...row, count: 0, kinds: { events: 0, requests: 0, customers: 0 } }
+    const sum = unsaved.get(name) ?? { ...row, count: 0, kinds: noKinds() }
     sum.count += row.count
     sum.kinds[kind] += row.count
     sum.first_ms = Math.min(sum.first_ms, row.first_ms)

@@ -152,7 +152,7 @@ export function mayBeAboutAnybody(
 type Faults = { errors?: { pointer?: string; parameter?: string }[]; errors_omitted?: number }
 
 function faultsOf({ faults }: Pick<RefusalRow, 'faults'>): Faults {
-  return faults === '' ? {} : JSON.parse(faults)
+  return JSON.parse(faults)
 }
 
 /**
