@@ -8,6 +8,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { connect } from '../fixtures/file-store.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, query, screenPath, tableRows } from './screens.ts'
@@ -191,10 +192,7 @@ describe('Customers', () => {
       '',
     ])
     const { name, text } = await save('NDJSON')
-    const lines = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = jsonLines(text)
     expect(name).toMatch(/\.ndjson$/)
     expect(lines.map(({ customer_name }) => customer_name)).toEqual([
       'Ada Lovelace',

@@ -20,6 +20,7 @@ import {
 import { startChildServer } from '../fixtures/child-server.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { installPackage, writeIn } from '../fixtures/installation.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
 import { within } from '../fixtures/within.ts'
@@ -117,10 +118,7 @@ describe('the first visit', () => {
     await within(1, async () => {
       expect(await panel.textContent()).toContain('first_event received in Onboarding')
     })
-    const [customer, event] = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const [customer, event] = jsonLines(stdout)
     await panel.getByText('first-customer').waitFor()
     expect(await panel.textContent()).toContain(event.id)
     expect(await panel.evaluate((element) => getComputedStyle(element).borderTopColor)).not.toBe(ground)

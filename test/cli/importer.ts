@@ -7,6 +7,7 @@ import { onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../fixtures/cairn.ts'
 import { type Command, runCairn, spawnCairn } from '../fixtures/command.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { withPatience } from '../fixtures/patience.ts'
 
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
@@ -42,12 +43,7 @@ export function importerOf(baseUrl: string, key: string, journey_id?: string) {
     start: (path = file, ...more: string[]): Command => {
       return spawnCairn(args(path, more), options)
     },
-    refused: (path = `${file}.refused.ndjson`) => {
-      return readFileSync(path, 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-    },
+    refused: () => jsonLines(readFileSync(`${file}.refused.ndjson`, 'utf8')),
   }
 }
 

@@ -11,6 +11,7 @@ import { type ChildServer, startChildServerWithCustomer } from '../fixtures/chil
 import { spawnCairn, startCommand } from '../fixtures/command.ts'
 import { engine } from '../fixtures/engine.ts'
 import { freePort } from '../fixtures/free-port.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { openConnection } from '../fixtures/requests.ts'
 import { connectTo, holdWrites, storedEvents } from '../fixtures/store.ts'
@@ -124,10 +125,7 @@ describe('a stop under load', () => {
     await Promise.all(Array.from({ length: 60 }, () => client.listJourneys({ query: { limit: 1 } })))
     const { code, stdout } = await server.end('SIGTERM')
     expect(code).toBe(0)
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = jsonLines(stdout)
     expect(lines.filter(({ operation }) => operation === 'listJourneys')).toHaveLength(60)
     expect(lines.at(-1)).toMatchObject({ msg: 'shutdown complete' })
   })

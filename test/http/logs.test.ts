@@ -13,6 +13,7 @@ import { startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { cairnFile, startCommand } from '../fixtures/command.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { send } from '../fixtures/requests.ts'
 
@@ -218,10 +219,7 @@ describe('the standard output of a server', () => {
     await vi.waitUntil(() => server.stdout().includes('careful'), withPatience)
     const { stdout, stderr, code } = await server.end('SIGTERM')
     expect([code, stderr]).toEqual([0, ''])
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = jsonLines(stdout)
     expect(lines[0]).toMatchObject({
       url: server.url,
       msg: expect.stringContaining(`listens on ${server.url}`),
@@ -278,10 +276,7 @@ describe('the standard output of a server', () => {
     await vi.waitUntil(() => command.stdout().includes('"dropped":'), withPatience)
     command.process.kill('SIGTERM')
     const { code, stdout } = await command.ended
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = jsonLines(stdout)
     const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0)
     expect(lines.filter(({ status }) => status === 404)).toHaveLength(sent - dropped)
     expect([code, lines.at(-1)]).toMatchObject([0, { msg: 'shutdown complete' }])
@@ -325,11 +320,6 @@ describe('the standard output of a server', () => {
     const { server, client } = await startChildServerWithCustomer()
     await client.listJourneys()
     const { stdout } = await server.end('SIGTERM')
-    expect(
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toMatchObject([{ url: server.url }])
+    expect(jsonLines(stdout)).toMatchObject([{ url: server.url }])
   })
 })

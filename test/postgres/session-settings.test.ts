@@ -7,6 +7,7 @@ import { startCairnForTest } from '../fixtures/cairn.ts'
 import { runCairn } from '../fixtures/command.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { isDistributed } from '../fixtures/engine.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { openStoreForTest } from '../fixtures/store.ts'
@@ -81,10 +82,7 @@ describe('a database whose sessions start with other settings', () => {
     expect(found.data?.data.map((customer) => customer.customer_id)).toEqual([named])
     const headers = { 'x-service-key': workspace.secret_key }
     const exported = await (await cairn.fetch('/events/export', { headers })).text()
-    const lines = exported
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = jsonLines(exported)
     expect(lines).toMatchObject([...sent, { end: 3 }])
     const reached = async () => {
       const { data } = await client.getJourneyReport({ path: { journey_id } })
