@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
-import { causeOf } from './export/patient-fetch.ts'
+import { causeText } from './export/patient-fetch.ts'
 import { CommandFailure } from './failure.ts'
 import { type ApiOptions, apiUrl } from './options.ts'
 import { serviceKey } from './service-key.ts'
@@ -34,6 +34,6 @@ export async function fetchOrSay(request: Request, init?: RequestInit): Promise<
     return await fetch(request, init)
   } catch (error) {
     init?.signal?.throwIfAborted()
-    throw new Unreachable(`cannot reach ${new URL(request.url).origin}: ${causeOf(error)}`)
+    throw new Unreachable(`cannot reach ${new URL(request.url).origin}: ${causeText(error)}`)
   }
 }

@@ -9,7 +9,7 @@ import type { CommandIo } from './command-io.ts'
 import { begunAt, erasedCustomers, LOOK_MS, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { whileLocked } from './export/file-lock.ts'
-import { causeOf, giveUpAfter, patientFetch } from './export/patient-fetch.ts'
+import { causeText, giveUpAfter, patientFetch } from './export/patient-fetch.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable, isFolder } from './named-files.ts'
@@ -290,7 +290,7 @@ async function nextPart(
     } catch (error) {
       file.forget()
       if (signal.aborted || error instanceof CommandFailure) throw error
-      if (attempt === BROKEN) throw new CommandFailure(`the connection broke: ${causeOf(error)}. ${AGAIN}`)
+      if (attempt === BROKEN) throw new CommandFailure(`the connection broke: ${causeText(error)}. ${AGAIN}`)
       limit = Math.max(Math.ceil(limit / 4), 1)
       await sleep(LOOK_MS * 2 ** attempt, undefined, { signal })
     }
@@ -315,7 +315,7 @@ type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; resp
 async function answered<Data extends object>(call: () => Promise<Answer<Data>>, signal: AbortSignal) {
   const { data, error, response } = await call().catch((error: unknown) => {
     if (signal.aborted || error instanceof CommandFailure) throw error
-    throw new CommandFailure(`the server did not respond: ${causeOf(error)}. ${AGAIN}`)
+    throw new CommandFailure(`the server did not respond: ${causeText(error)}. ${AGAIN}`)
   })
   if (data) return { data, response }
   if (error && UNKNOWN_THERE.has(error.code)) {

@@ -78,7 +78,7 @@ export function patientFetch({ patience_ms, signal, advice, output }: PatienceOp
         await response.body?.cancel()
       } catch (error) {
         signal.throwIfAborted()
-        reason = causeOf(error)
+        reason = causeText(error)
       } finally {
         clearTimeout(slow)
       }
@@ -138,7 +138,7 @@ export function unavailable(
 }
 
 /** Returns the reason why fetch got no response: its own error says only that it failed. */
-export function causeOf(error: unknown): string {
+export function causeText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
   return cause.message || ('code' in cause ? String(cause.code) : cause.name)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Problem, type Schemas, UnexpectedResponseError } from '../../../client/index.ts'
 import { isGivenName } from '../../domain/names.ts'
-import { backoff_ms, causeOf, noResponse, silence_ms, unavailable } from '../export/patient-fetch.ts'
+import { backoff_ms, causeText, noResponse, silence_ms, unavailable } from '../export/patient-fetch.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { Pace } from './pace.ts'
 import { faultsText, type OwnCustomer, type Refusal } from './records.ts'
@@ -136,7 +136,7 @@ export class Delivery {
       } catch (error) {
         // A proxy answers 413, 429 and 503 in its own format.
         if (error instanceof UnexpectedResponseError) response = error.response
-        reason = causeOf(error)
+        reason = causeText(error)
       } finally {
         this.#sent.delete(sent)
       }
