@@ -47,7 +47,9 @@ export function FieldTable({
                   <Box hiddenFrom="sm" fz="sm" mt={4}>
                     <div>{typeText(field.value)}</div>
                     <Rules value={field.value} />
-                    <Description value={field.value} />
+                    <div>
+                      <Description value={field.value} />
+                    </div>
                     {isObserved && <ObservedField pointer={field.pointer} observed={observed} />}
                   </Box>
                 </Table.Td>

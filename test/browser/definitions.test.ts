@@ -296,6 +296,21 @@ describe('A definition', () => {
     await inspectState(page, 'rejected-definition')
   })
 
+  it('has each fact about a field on a line of its own in a narrow window', async () => {
+    const plan = { type: 'string', description: 'Where the customer came from' } as const
+    await api.defineEvent({
+      body: { event_id: 'signed_up', variables: { type: 'object', properties: { plan } } },
+    })
+    await send('signed_up', { plan: 'team' })
+    const page = await open('events/definitions')
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.getByRole('link', { name: 'signed_up', exact: true }).click()
+    const field = tableRows(page, 'Fields').getByRole('cell').first()
+    await expect
+      .poll(async () => (await field.innerText()).split(/\n+/))
+      .toEqual(['plan', 'String', 'Where the customer came from', 'in 1 of 1 events, String: "team"'])
+  })
+
   it('says until when the previous revision is accepted, until then', async () => {
     const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
     const { definition_id = '' } = data?.definition ?? {}
