@@ -1,3 +1,4 @@
+import './first-event.css'
 import { Anchor, Box, Button, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRoute } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'

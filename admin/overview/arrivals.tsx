@@ -1,3 +1,4 @@
+import './arrivals.css'
 import { Box, Group, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
