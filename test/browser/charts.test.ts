@@ -51,6 +51,31 @@ describe('A chart', () => {
     expect(files.size).toBe(1)
   })
 
+  it('has a label at each line of its scale', async () => {
+    const page = await openReport()
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    await expect.poll(countDrawn(region, region.locator('.recharts-bar-rectangle path'))).toBeGreaterThan(0)
+    const places = await page.locator('.recharts-surface:has(.recharts-yAxis)').evaluateAll((charts) =>
+      charts.map((chart) => {
+        const middles = (selector: string) =>
+          Array.from(chart.querySelectorAll(selector), (part) => {
+            const { top, bottom } = part.getBoundingClientRect()
+            return Math.round((top + bottom) / 2)
+          }).sort((a, b) => a - b)
+        return {
+          lines: middles('.recharts-cartesian-grid-horizontal line'),
+          labels: middles('.recharts-yAxis-tick-labels .recharts-cartesian-axis-tick-value'),
+        }
+      }),
+    )
+    expect(places.length).toBe(2)
+    for (const { lines, labels } of places) {
+      expect(labels.length).toBe(lines.length)
+      for (const [index, line] of lines.entries())
+        expect(Math.abs((labels[index] ?? 0) - line)).toBeLessThan(4)
+    }
+  })
+
   it('is printed, as a table if it was never visible', async () => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     const viewport = { width: 1280, height: 500 }

@@ -10,8 +10,11 @@ import { shortText } from '../short-text.ts'
 import type { LinePoint, Series } from './chart-series.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
-/** Otherwise the point at the right end would be cut in half. */
-const lastPointMargin = { right: 4 }
+/**
+ * Otherwise the point at the right end would be cut in half, and the label of the line at the top would be moved off it, which
+ * hides the next one.
+ */
+const margin = { top: 8, right: 4 }
 const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }
 
 /**
@@ -58,7 +61,7 @@ export function Lines({
       })}
       yAxisProps={shareText ? shareAxis : countAxis}
       xAxisProps={{ minTickGap: 24 }}
-      lineChartProps={{ margin: lastPointMargin }}
+      lineChartProps={{ margin }}
     />
   )
 }
@@ -86,6 +89,7 @@ export function Bars({
       barProps={{ isAnimationActive: false, maxBarSize: 96 }}
       yAxisProps={shareText ? shareAxis : countAxis}
       xAxisProps={{ minTickGap: 24, tickFormatter: (label) => shortText(label, 24) }}
+      barChartProps={{ margin }}
     />
   )
 }
