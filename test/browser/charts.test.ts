@@ -108,6 +108,37 @@ describe('A chart', () => {
     expect(await printed()).toBe(await all('chart'))
   })
 
+  it('is printed whole on narrower paper, and nothing covers it', async () => {
+    const page = await openReport()
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    await expect.poll(countDrawn(region, region.locator('.recharts-bar-rectangle path'))).toBeGreaterThan(0)
+    const charts = page.locator('figure [role=img]:has(.recharts-surface)')
+    await expect.poll(() => charts.count()).toBe(2)
+    await page.emulateMedia({ media: 'print' })
+    // In one task, as the browser does it: nothing is told that there is less room.
+    const widths = await page.evaluate(() => {
+      document.body.style.width = '700px'
+      return Array.from(document.querySelectorAll('figure [role=img]:has(.recharts-surface)'), (figure) => ({
+        figure: Math.round(figure.getBoundingClientRect().width),
+        chart: Math.round(figure.querySelector('.recharts-surface')?.getBoundingClientRect().width ?? 0),
+      }))
+    })
+    for (const { figure, chart } of widths) {
+      expect(figure).toBeLessThan(700)
+      expect(chart).toBe(figure)
+    }
+    await page.setViewportSize({ width: 794, height: 1123 })
+    const fixed = await page.locator('body *').evaluateAll((elements) =>
+      elements
+        .filter((element) => element.checkVisibility() && getComputedStyle(element).position === 'fixed')
+        .filter(({ clientHeight }) => clientHeight > 0)
+        .map(({ outerHTML }) => outerHTML),
+    )
+    expect(fixed).toEqual([])
+    const bar = page.locator('.bar').first()
+    expect(await bar.evaluate((bar) => getComputedStyle(bar).printColorAdjust)).toBe('exact')
+  })
+
   it.each(['', '?window=P7D'])('of the trend has the numbers of the API in its table: %s', async (search) => {
     const page = await openReport(search)
     const { client, journey_id } = workspace

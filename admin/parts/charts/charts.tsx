@@ -4,6 +4,7 @@
  */
 import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
+import './charts.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { countText } from '../number-text.ts'
 import { shortText } from '../short-text.ts'
