@@ -108,7 +108,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
     >
       <Stack gap="lg">
         <Stack maw={640}>
-          <TextInput label="Name" withAsterisk {...form.getInputProps('name')} />
+          <TextInput label="Name" autoComplete="off" withAsterisk {...form.getInputProps('name')} />
           <Textarea
             label="Description"
             description="Optional. Explains the journey to your colleagues."

@@ -39,6 +39,7 @@ export function NewJourneyForm({
         </Text>
         <TextInput
           label="Name"
+          autoComplete="off"
           description="You can change it later."
           withAsterisk
           autoFocus

@@ -154,6 +154,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           )}
           <TextInput
             label="First journey (optional)"
+            autoComplete="off"
             description={`${journeyMeaning} ${customerMeaning} You can add steps and more journeys later.`}
             maxLength={nameLimit}
             {...form.getInputProps('journey_name')}

@@ -197,6 +197,7 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
     await settled(page)
     const where = `${name} at ${width} px, ${colorScheme}`
+    expect(await namesOf(page.locator(unsaidInputs)), where).toEqual([])
     if (keepsScreenshots) await keepScreenshot(page, name)
     expect(await page.evaluate(() => document.documentElement.scrollWidth), where).toBe(width)
     // This takes longer than everything else.
@@ -210,6 +211,16 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
 export async function waitWithoutReading(page: Page, ms: number): Promise<void> {
   await page.route('**/v1/**', () => {})
   await page.clock.fastForward(ms)
+}
+
+/** Fields that do not say what a browser may fill in: it would offer a person's name for that of a journey. */
+const unsaidInputs =
+  'input:is(:not([type]), [type=text], [type=email], [type=url], [type=password]):not([autocomplete])'
+
+function namesOf(inputs: Locator): Promise<string[]> {
+  return inputs.evaluateAll((inputs) =>
+    inputs.map((input) => (input as HTMLInputElement).labels?.[0]?.textContent ?? input.outerHTML),
+  )
 }
 
 /** Waits until the consequences of a viewport change are drawn. */
