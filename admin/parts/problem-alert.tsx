@@ -56,7 +56,12 @@ function explained(error: unknown): { title: string; detail: string } {
       detail: 'Nothing was changed. Sign in again, then retry.',
     }
   }
-  if (error instanceof ProblemError) return error.problem
+  if (error instanceof ProblemError) {
+    const { problem } = error
+    if (problem.code !== 'not_a_member') return problem
+    // The server tells a program which header to send.
+    return { ...problem, detail: 'Ask an owner or an admin of it for an invitation.' }
+  }
   if (error instanceof ExplainedError) return error
   if (error instanceof UnexpectedResponseError) {
     return {

@@ -215,7 +215,8 @@ describe('A role', () => {
     await comeBackTo(hers)
     await (await read).finished()
     await hers.getByRole('button', { name: 'Save changes' }).click()
-    await hers.getByRole('alert').filter({ hasText: problems.not_a_member.title }).first().waitFor()
+    const alert = hers.getByRole('alert').filter({ hasText: problems.not_a_member.title }).first()
+    await alert.getByText('Ask an owner or an admin of it for an invitation.').waitFor()
     expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
 
     await hers.getByRole('link', { name: 'Journeys', exact: true }).click()
