@@ -90,7 +90,14 @@ function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: Asked) => void })
             onClick={() =>
               change.mutate(
                 { visibility: 'workspace' },
-                { onSuccess: () => void notify('Everybody in the workspace sees the view now') },
+                {
+                  onSuccess: () => void notify('Everybody in the workspace sees the view now'),
+                  // The row goes with its alert: the list is read again after this error.
+                  onError: (error) => {
+                    if (codeOf(error) !== 'view_not_found') return
+                    void notify(`The view “${visibleName(view.name)}” no longer exists.`)
+                  },
+                },
               )
             }
           >

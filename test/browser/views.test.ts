@@ -133,6 +133,18 @@ describe('a view', () => {
     await dialog.getByRole('list', { name: 'Views' }).getByRole('link', { name: 'Accounts' }).waitFor()
   })
 
+  it('that was removed meanwhile is said to be gone when it is given to the workspace', async () => {
+    const { view_id } = await save({ visibility: 'own' })
+    const refusals = ['404 PATCH /v1/views/{id}']
+    const page = await open(`journeys/${workspace.journey_id}`, owner, refusals)
+    const dialog = await openViews(page)
+    await dialog.getByRole('button', { name: 'Actions for Accounts' }).click()
+    await owner.client(workspace.workspace_id).removeView({ path: { view_id } })
+    await page.getByRole('menuitem', { name: 'Give to the workspace' }).click()
+    await page.getByText('The view “Accounts” no longer exists.').waitFor()
+    await dialog.getByText('No views yet.').waitFor()
+  })
+
   it('that is saved once its dialog is closed leaves the filters alone that were chosen meanwhile', async () => {
     const page = await open(`journeys/${workspace.journey_id}?last=30`)
     const dialog = await openViews(page)
