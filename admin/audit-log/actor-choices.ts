@@ -1,4 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
+import { keyChoice } from '../keys/key-choices.ts'
 import type { Choice, ChoiceSource } from '../parts/forms/searched-select.tsx'
 import { nextFound } from '../parts/lists/pages.ts'
 import { visibleName } from '../parts/visible-name.ts'
@@ -41,8 +42,4 @@ export function useActorChoices(): ChoiceSource {
 
 function memberChoice({ person_id, name, email }: Schemas['Member']): Choice {
   return { value: person_id, label: `${visibleName(name)} (${email})` }
-}
-
-function keyChoice({ key_id, name, last_four }: Schemas['ServiceKey']): Choice {
-  return { value: key_id, label: `${visibleName(name)} (…${last_four})` }
 }
