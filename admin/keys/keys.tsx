@@ -67,7 +67,12 @@ export function KeysScreen() {
   return (
     <Page
       title="Service keys"
-      description="Service keys are your API keys. Programs send one with every request, in the header x-service-key."
+      description={
+        <>
+          Service keys are your API keys. Programs send one with every request, in the header{' '}
+          <span style={{ whiteSpace: 'nowrap' }}>x-service-key</span>.
+        </>
+      }
       action={
         canChange && (
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>

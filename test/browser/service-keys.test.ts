@@ -534,6 +534,15 @@ describe('the list of keys', () => {
     expect(height).toBeLessThan(42 * 50)
   })
 
+  it('has the name of the header on one line', async () => {
+    const page = await openKeys()
+    const name = page.getByRole('main').getByText('x-service-key', { exact: true })
+    for (const width of [1280, 1024, 768, 390, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await name.evaluate((name) => name.getClientRects().length), `${width} px`).toBe(1)
+    }
+  })
+
   it('says what to do if there is no key, but not before it is loaded', async () => {
     for (const { key_id } of await storedKeys()) await api.revokeServiceKey({ path: { key_id } })
     const page = await openKeys()
