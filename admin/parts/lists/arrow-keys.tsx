@@ -1,3 +1,4 @@
+import './arrow-keys.css'
 import { Box, Text } from '@mantine/core'
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 
