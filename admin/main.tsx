@@ -16,3 +16,14 @@ createRoot(root).render(
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload()
 })
+
+// Paper is white, whatever the screen is.
+const { dataset } = document.documentElement
+addEventListener('beforeprint', () => {
+  const { mantineColorScheme } = dataset
+  dataset.mantineColorScheme = 'light'
+  const restore = () => {
+    dataset.mantineColorScheme = mantineColorScheme
+  }
+  addEventListener('afterprint', restore, { once: true })
+})

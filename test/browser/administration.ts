@@ -215,7 +215,7 @@ export async function waitWithoutReading(page: Page, ms: number): Promise<void> 
 
 /** Fields that do not say what a browser may fill in: it would offer a person's name for that of a journey. */
 const unsaidInputs =
-  'input:is(:not([type]), [type=text], [type=email], [type=url], [type=password]):not([autocomplete])'
+  'input:is(:not([type]), [type=text], [type=email], [type=url], [type=password]):not([autocomplete], [readonly])'
 
 function namesOf(inputs: Locator): Promise<string[]> {
   return inputs.evaluateAll((inputs) =>

@@ -8,6 +8,8 @@ import { tableRows } from './screens.ts'
 declare global {
   /** The color scheme that a page had when its body began. */
   var schemeOfBody: string | null
+  /** That of the text when a page was printed. */
+  var colorOnPaper: string | undefined
 }
 
 describe('The color scheme', () => {
@@ -59,6 +61,23 @@ describe('The color scheme', () => {
     expect(
       await background(filter.getByText('Active', { exact: true }).locator('xpath=ancestor::label')),
     ).not.toBe(await background(filter.getByText('All', { exact: true }).locator('xpath=ancestor::label')))
+  })
+
+  it('is light on paper', async ({ open }) => {
+    const page = await open('journeys', { colorScheme: 'dark' })
+    await tableRows(page, 'Journeys').first().waitFor()
+    const text = () => page.evaluate(() => getComputedStyle(document.body).color)
+    const onScreen = await text()
+    await page.evaluate(() => {
+      addEventListener('beforeprint', () => {
+        globalThis.colorOnPaper = getComputedStyle(document.body).color
+      })
+    })
+    await page.pdf()
+    await expect.poll(text).toBe(onScreen)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await expect.poll(text).not.toBe(onScreen)
+    expect(await page.evaluate(() => globalThis.colorOnPaper)).toBe(await text())
   })
 
   it('is there before the first paint', async ({ open }) => {

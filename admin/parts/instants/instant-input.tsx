@@ -1,7 +1,20 @@
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
-import { useRef } from 'react'
+import { type CSSProperties, useRef } from 'react'
 import { nativeText } from './typed-instant.ts'
+
+/** Hidden under the button that opens the calendar, which the browser places next to this field. */
+const anchorStyle: CSSProperties = {
+  position: 'absolute',
+  right: 0,
+  bottom: 0,
+  width: 1,
+  height: 1,
+  padding: 0,
+  border: 0,
+  opacity: 0,
+  pointerEvents: 'none',
+}
 
 /**
  * A text field for an instant or a day, in the format used throughout the interface (native fields would use the browser's
@@ -44,11 +57,10 @@ export function InstantInput({
           >
             <IconCalendar size={16} aria-hidden />
           </ActionIcon>
-          {/* Only an anchor for the calendar: hidden from everyone. */}
           <input
             ref={calendar}
             type={type}
-            className="calendar"
+            style={anchorStyle}
             tabIndex={-1}
             aria-hidden
             min={min}
