@@ -77,6 +77,7 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
         {rate === 'own' && (
           <NumberInput
             label="Events per second"
+            autoComplete="off"
             description="Short bursts of twice as many are allowed."
             allowDecimal={false}
             allowNegative={false}
