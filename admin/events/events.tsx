@@ -371,6 +371,9 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   )
 }
 
+/** Before any event: Cairn is newer than 2020, and events occur from 1900 on (contract: `Instant`). */
+const everSince = { received_at: '2020-01-01T00:00:00.000Z', occurred_at: '1900-01-01T00:00:00.000Z' }
+
 function NoEvents({
   isFiltered,
   time,
@@ -414,7 +417,7 @@ function NoEvents({
           onClick={() =>
             spans.setAll({
               last: isLongest ? '' : '7d',
-              received_from: isLongest ? '2020-01-01T00:00:00.000Z' : '',
+              received_from: isLongest ? everSince[time] : '',
               received_to: '',
             })
           }

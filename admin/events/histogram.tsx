@@ -8,7 +8,7 @@ import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { barsOf, type Span, type SpanFilters } from './span.ts'
+import { barsOf, countedSlices, type Span, type SpanFilters } from './span.ts'
 
 /** The filters that the counters support: not customer or variable. */
 type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
@@ -184,12 +184,12 @@ async function readBars(
   const end = start + count * bar_ms
   const now = Date.now()
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+  const slices = countedSlices(start, Math.min(end, Math.max(now, start + period_ms)), period_ms)
   const [activity, refused] = await Promise.all([
-    taken(
-      cairn.getActivity({
-        query: { ...given, by, from: at(start), to: at(Math.min(end, Math.max(now, start + period_ms))) },
-        signal,
-      }),
+    Promise.all(
+      slices.map(({ from, to }) =>
+        taken(cairn.getActivity({ query: { ...given, by, from: at(from), to: at(to) }, signal })),
+      ),
     ),
     // Requests that are rejected as a whole are not in the event counters.
     seesRefusals
@@ -201,9 +201,10 @@ async function readBars(
         )
       : undefined,
   ])
+  const periods = activity.flatMap(({ periods }) => periods)
   return Array.from({ length: count }, (_, index) => {
     const from = start + index * bar_ms
-    const inBar = activity.periods.filter(({ starts_at }) => {
+    const inBar = periods.filter(({ starts_at }) => {
       const start = Date.parse(starts_at)
       return start >= from && start < from + bar_ms
     })

@@ -78,3 +78,19 @@ export function barsOf({ fromMs, toMs = Date.now() }: Span) {
   const count = Math.max(1, Math.ceil((toMs - start) / bar_ms))
   return { by, period_ms, bar_ms, start, count }
 }
+
+/** Nothing was counted before: Cairn is newer. */
+const firstCounted = Date.UTC(2020, 0)
+
+/** Maximum periods in a response (contract: `getActivity`). */
+const mostPeriods = 1440
+
+/** Divides a span into parts whose counters fit into a response; without what has none. */
+export function countedSlices(from: number, to: number, period_ms: number) {
+  const slices: { from: number; to: number }[] = []
+  const length = mostPeriods * period_ms
+  for (let start = Math.max(from, firstCounted); start < to; start += length) {
+    slices.push({ from: start, to: Math.min(start + length, to) })
+  }
+  return slices
+}

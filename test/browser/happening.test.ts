@@ -52,6 +52,17 @@ async function lines(page: Page): Promise<string[][]> {
 const names = async (page: Page) => (await lines(page)).map(([name]) => name)
 
 describe('Events', () => {
+  it('of all time are found from an empty span, and counted', async () => {
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    await event(customer_id, 'signed_up', { occurred_at: '1999-12-31T09:30:00Z' })
+    const page = await open('events?time=occurred')
+    await page.getByRole('button', { name: 'Show the last 7 days' }).click()
+    await page.getByRole('button', { name: 'Show all events' }).click()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('1 created', { exact: true }).waitFor()
+  })
+
   it('of the last 24 hours are as many in the list as in the chart', async () => {
     const hour = 3_600_000
     const now = Date.now() - (Date.now() % hour) + hour / 2
