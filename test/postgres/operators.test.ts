@@ -165,6 +165,21 @@ describe('a limit of connections below what a server may need', () => {
   })
 })
 
+describe('a database of another program', () => {
+  it('is left as it is', async () => {
+    const databaseUrl = await newDatabase(EMPTY)
+    await runSql(databaseUrl, 'CREATE TABLE customers (name text)')
+    expect(await runCairn(['migrate'], { environment: { DATABASE_URL: databaseUrl } })).toMatchObject({
+      code: 1,
+      stderr:
+        'cairn: Cannot use the database: relation "customers" already exists. It belongs to another program: give Cairn a database or a schema of its own\n',
+    })
+    const tables =
+      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    expect(await runSql(databaseUrl, tables)).toEqual([{ relname: 'customers' }])
+  })
+})
+
 describe('a migration of an existing store', () => {
   it('is told as it begins, and what was done before one that fails stays done', async () => {
     const databaseUrl = await newDatabase(EMPTY)
@@ -178,7 +193,9 @@ describe('a migration of an existing store', () => {
     await runSql(databaseUrl, 'CREATE TABLE refusals (in_the_way integer)')
     const failed = await runCairn(['migrate'], { environment })
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toBe(`cairn: Migration ${names[4]} failed: relation "refusals" already exists\n`)
+    expect(failed.stderr).toBe(
+      `cairn: Cannot use the database: Migration ${names[4]} failed: relation "refusals" already exists. It belongs to another program: give Cairn a database or a schema of its own\n`,
+    )
     const told = (from: number, to: number) =>
       names
         .slice(from, to)

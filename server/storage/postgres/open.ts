@@ -299,6 +299,7 @@ const ADVICE: Record<string, string> = {
     'own the tables: see “A role that owns nothing” in the guide “Running on PostgreSQL”',
   '3F000': SEARCH_PATH,
   '42P01': SEARCH_PATH,
+  '42P07': 'It belongs to another program: give Cairn a database or a schema of its own',
 }
 
 /** Converts an error to a message for a person who starts a server or a command. */
