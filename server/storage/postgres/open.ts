@@ -238,8 +238,9 @@ type Opening = {
 /** Makes sure that a database can be served. @returns what is remembered of the store */
 async function madeReady({ pools: { lookUps, transactions }, journal }: Opening, now_ms: number) {
   await assertWhole('the database', (table) => hasTable(lookUps, table))
-  const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
+  // First: if the database is replaced meanwhile, the identity is the old one, and the watch notices.
   const identity = await readIdentity(lookUps)
+  const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(transactions, now_ms)
   const db = databaseOn({ lookUps, transactions })
