@@ -33,7 +33,7 @@ import { Histogram } from './histogram.tsx'
 import { type Listed, merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
 import { useOpened } from './opened.ts'
-import { occurredWithin, type SpanFilters, spanReaders, useSpan } from './span.ts'
+import { firstReceived, occurredWithin, type SpanFilters, spanReaders, useSpan } from './span.ts'
 import { SpanFilterLine } from './span-filter-line.tsx'
 import { hasVariable } from './variables-text.ts'
 
@@ -371,8 +371,11 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   )
 }
 
-/** Before any event: Cairn is newer than 2020, and events occur from 1900 on (contract: `Instant`). */
-const everSince = { received_at: '2020-01-01T00:00:00.000Z', occurred_at: '1900-01-01T00:00:00.000Z' }
+/** Before any event. One can have occurred since 1900 (contract: `Instant`). */
+const everSince = {
+  received_at: new Date(firstReceived).toISOString(),
+  occurred_at: '1900-01-01T00:00:00.000Z',
+}
 
 function NoEvents({
   isFiltered,

@@ -79,8 +79,8 @@ export function barsOf({ fromMs, toMs = Date.now() }: Span) {
   return { by, period_ms, bar_ms, start, count }
 }
 
-/** Nothing was counted before: Cairn is newer. */
-const firstCounted = Date.UTC(2020, 0)
+/** Nothing was received before: Cairn is newer. */
+export const firstReceived = Date.UTC(2020, 0)
 
 /** Maximum periods in a response (contract: `getActivity`). */
 const mostPeriods = 1440
@@ -89,7 +89,7 @@ const mostPeriods = 1440
 export function countedSlices(from: number, to: number, period_ms: number) {
   const slices: { from: number; to: number }[] = []
   const length = mostPeriods * period_ms
-  for (let start = Math.max(from, firstCounted); start < to; start += length) {
+  for (let start = Math.max(from, firstReceived); start < to; start += length) {
     slices.push({ from: start, to: Math.min(start + length, to) })
   }
   return slices
