@@ -57,6 +57,14 @@ function exampleForLeaving() {
   return new Function(...parameters, exampleWith('handOver'))
 }
 
+/** Runs the example in a page. @returns where the page's events are dispatched */
+function openExample(tracker: object, storage: PageStorage, document = { hidden: false }): EventTarget {
+  const page = new EventTarget()
+  const customer = { client_customer_id: 'ada', customer_type: 'contact' }
+  exampleForLeaving()(tracker, storage, page.addEventListener.bind(page), customer, 'jrn_1', document)
+  return page
+}
+
 it('the example for leaving a page keeps what every tab has left, until it was sent', async () => {
   const storage = new PageStorage()
   const example = exampleForLeaving()
@@ -152,15 +160,7 @@ it('the example for leaving a page saves what fits, although a larger event befo
   }))
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
   const tracker = { handOver: () => events, initialization: async () => ({ error: { status: 503 } }) }
-  const page = new EventTarget()
-
-  exampleForLeaving()(
-    tracker,
-    storage,
-    page.addEventListener.bind(page),
-    { client_customer_id: 'ada', customer_type: 'contact' },
-    'jrn_1',
-  )
+  const page = openExample(tracker, storage)
   page.dispatchEvent(new Event('pagehide'))
 
   expect(Object.values(storage)).toEqual([events[0], events[2]].map((event) => JSON.stringify(event)))
@@ -172,16 +172,8 @@ it('the example for leaving a page saves what is left when the page is hidden, a
   const storage = new PageStorage()
   const events = [{ event_id: 'seen', message_id: '1' }]
   const tracker = { handOver: () => events, initialization: async () => ({ error: { status: 503 } }) }
-  const page = new EventTarget()
   const document = { hidden: false }
-  exampleForLeaving()(
-    tracker,
-    storage,
-    page.addEventListener.bind(page),
-    { client_customer_id: 'ada', customer_type: 'contact' },
-    'jrn_1',
-    document,
-  )
+  const page = openExample(tracker, storage, document)
 
   page.dispatchEvent(new Event('visibilitychange'))
   expect(Object.keys(storage)).toEqual([])
