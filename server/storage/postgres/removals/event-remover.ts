@@ -1,9 +1,9 @@
-import { eventIdsOf } from '../../../domain/journey-standing.ts'
 import type { Removal, RemovedSlice } from '../../removals/removals.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Pool } from '../connection/pool.ts'
 import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
+import { configuredSteps } from '../standings/arrived-slice.ts'
 import { transactOn } from '../transact-on.ts'
 
 /** Maximum events scanned and removed per transaction: some ten milliseconds. */
@@ -167,14 +167,9 @@ async function removeEnrolments(
  * before everything else of the enrolment.
  */
 async function tellEnrolments(connection: Connection, workspace: string, events: readonly EventRow[]) {
-  const journeys = [...new Set(events.map(({ journey_id }) => idOf('jrn', digitsOf(journey_id))))]
-  const { rows: configured } = await connection.run<{ journey_id: string; steps: string }>(
-    'SELECT journey_id, steps FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])',
-    [idOf('wsp', workspace), journeys],
-  )
-  const steps = new Map(
-    configured.map(({ journey_id, steps }) => [uuidOf(journey_id), new Set(eventIdsOf(steps))]),
-  )
+  const journeys = new Set(events.map(({ journey_id }) => digitsOf(journey_id)))
+  const configured = await configuredSteps(connection, workspace, [...journeys])
+  const steps = new Map([...configured].map(([journey, event_ids]) => [journey, new Set(event_ids)]))
   const affected = new Map<string, { journey: string; customer: string }>()
   const first = new Map<string, { journey: string; customer: string; at_ms: number }>()
   for (const { journey_id, customer_id, event_id, at_ms } of events) {
