@@ -161,7 +161,8 @@ export async function readClock(connection: Connection): Promise<number> {
   return rows[0]?.now_ms ?? 0
 }
 
-const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
+/** The clock of the database at the start of the statement. */
+export const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 const ENROLMENT_QUEUE = `
   SELECT ${NOW_MS} AS now_ms, EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $1) AS has_enrolments`

@@ -1,6 +1,6 @@
 import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
-import type { Span, Taken } from '../arrivals/arrival-order.ts'
+import { NOW_MS, type Span, type Taken } from '../arrivals/arrival-order.ts'
 import { type Arrival, takeArrivals } from '../arrivals/arrivals.ts'
 import { PACKED_EVENT, PackedEvents } from '../arrivals/packed-events.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -276,9 +276,7 @@ async function takeEvents(
 /** Returns the spans of identifiers, with overlapping ones merged. */
 function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[] {
   const spans: { first: string; last: string }[] = []
-  const ascending = arrivals
-    .flatMap(({ first_event: first, last_event: last }) => (first && last ? { first, last } : []))
-    .sort((one, other) => (one.first < other.first ? -1 : 1))
+  const ascending = arrivals.flatMap(spanOf).sort((one, other) => (one.first < other.first ? -1 : 1))
   for (const { first, last } of ascending) {
     const before = spans.at(-1)
     if (!before || before.last < first) spans.push({ first, last })
@@ -289,7 +287,7 @@ function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[
 
 /** At least one row, for the time. */
 const SEEN = `
-  SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms, arrivals.*
+  SELECT ${NOW_MS} AS now_ms, arrivals.*
   FROM (SELECT 1) AS always LEFT JOIN (
     SELECT arrival, minute_ms, first_event, last_event, counts, taken FROM event_arrivals
     WHERE workspace_id = $1 ORDER BY arrival LIMIT $2
