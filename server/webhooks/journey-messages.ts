@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
+import { eventIdsOf } from '../domain/journey-standing.ts'
 import { deliveryOf, type NewDelivery } from '../domain/webhook-messages.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import type { CustomerJourney } from '../storage/standings/standings.ts'
@@ -84,7 +85,7 @@ async function eventsThatTell(
     .execute()
   const key = (event: Pick<Event, 'journey_id' | 'event_id'>) => `${event.journey_id} ${event.event_id}`
   const steps = rows.flatMap(({ journey_id, steps }) =>
-    (JSON.parse(steps) as { event_id: string }[]).map(({ event_id }) => key({ journey_id, event_id })),
+    eventIdsOf(steps).map((event_id) => key({ journey_id, event_id })),
   )
   const known = new Set(steps)
   return events.filter((event) => known.has(key(event)))
