@@ -89,19 +89,9 @@ export function typeIdBytes(id: string, bytes = new Uint8Array(16)): Uint8Array 
   return bytes
 }
 
-/** Whether a text is a possible event identifier, which `eventIdBytes` accepts. */
-export function isEventId(id: string): boolean {
-  return id.startsWith('evt_') && DIGITS_OF_ID.test(id.slice(4))
-}
-
-/** Whether a text is a possible customer identifier. */
-export function isCustomerId(id: string): boolean {
-  return id.startsWith('cus_') && DIGITS_OF_ID.test(id.slice(4))
-}
-
-/** Whether a text is a possible journey identifier. */
-export function isJourneyId(id: string): boolean {
-  return id.startsWith('jrn_') && DIGITS_OF_ID.test(id.slice(4))
+/** Whether a text is a possible identifier of a kind, which `typeIdBytes` accepts. */
+export function isId(prefix: IdPrefix | 'evt', id: string): boolean {
+  return id.startsWith(`${prefix}_`) && DIGITS_OF_ID.test(id.slice(prefix.length + 1))
 }
 
 const DIGITS_OF_ID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/

@@ -1,5 +1,5 @@
 import type { Context } from '../contract.ts'
-import { isCustomerId } from '../domain/identifiers.ts'
+import { isId } from '../domain/identifiers.ts'
 import { isRecent } from '../domain/instants.ts'
 import { type AuditedChange, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import { workspaceName } from '../storage/tables/workspaces.ts'
@@ -51,7 +51,7 @@ export function auditedFilter(filter: object): Record<string, unknown> {
   const identifies = ([name, value]: [string, unknown]) =>
     name === 'search' ||
     name === 'client_customer_id' ||
-    (name === 'customer_id' && !isCustomerId(String(value)))
+    (name === 'customer_id' && !isId('cus', String(value)))
   return Object.fromEntries(
     Object.entries(filter).map((entry) => [entry[0], identifies(entry) ? true : entry[1]]),
   )

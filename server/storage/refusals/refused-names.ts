@@ -1,4 +1,4 @@
-import { isCustomerId, isJourneyId } from '../../domain/identifiers.ts'
+import { isId } from '../../domain/identifiers.ts'
 import { jsonTokens, stringOf } from '../../domain/json-tokens.ts'
 import { endOfItems } from '../../domain/sent-head.ts'
 import type { RefusalRow } from './refusal-table.ts'
@@ -137,16 +137,16 @@ export function isAbout(row: About, names: Names, subject: 'customer_id' | 'jour
   return mayBeAboutAnybody(row, subject)
 }
 
-const OUR_ID = { customer_id: isCustomerId, journey_id: isJourneyId } as const
+const PREFIXES = { customer_id: 'cus', journey_id: 'jrn' } as const
 
 /**
  * Whether a row does not say by one of our identifiers what it is about, and was cut where the rest may have said it.
  */
 export function mayBeAboutAnybody(
-  row: Pick<RefusalRow, keyof typeof OUR_ID | 'sent' | 'sent_bytes' | 'faults'>,
-  subject: keyof typeof OUR_ID,
+  row: Pick<RefusalRow, keyof typeof PREFIXES | 'sent' | 'sent_bytes' | 'faults'>,
+  subject: keyof typeof PREFIXES,
 ): boolean {
-  return !OUR_ID[subject](row[subject] ?? '') && isOpenEnded(row)
+  return !isId(PREFIXES[subject], row[subject] ?? '') && isOpenEnded(row)
 }
 
 type Faults = { errors?: { pointer?: string; parameter?: string }[]; errors_omitted?: number }
@@ -190,7 +190,7 @@ function isOfEventsAlone(row: Pick<RefusalRow, 'sent' | 'faults'>): boolean {
   const { errors = [], errors_omitted = 0 } = faultsOf(row)
   // All faults are listed, so a field beside the events would be one of them.
   if (errors_omitted === 0) return errors.every(({ pointer = '' }) => /^(\/events(\/|$)|$)/.test(pointer))
-  return events.every((event) => isCustomerId(String(event?.customer_id)))
+  return events.every((event) => isId('cus', String(event?.customer_id)))
 }
 
 /** Returns the events of a text that ends after one of a batch, and has contained nothing else so far. */

@@ -1,5 +1,5 @@
 import { variablesTest } from '../../../domain/event-values.ts'
-import { isEventId } from '../../../domain/identifiers.ts'
+import { isId } from '../../../domain/identifiers.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { EventFilter } from '../../events/event-filter.ts'
 import type { EventRefs } from '../index/index-reader.ts'
@@ -27,7 +27,7 @@ export class EventMatcher {
     const sender = key_id === undefined ? undefined : this.#statements.keyRef.get(key_id)
     const isUnknown =
       workspace === undefined ||
-      (id !== undefined && !isEventId(id)) ||
+      (id !== undefined && !isId('evt', id)) ||
       (journey_id !== undefined && journey === undefined) ||
       (customer_id !== undefined && customer === undefined) ||
       (key_id !== undefined && sender === undefined)
