@@ -37,9 +37,6 @@ export type EventStatements = ReturnType<typeof prepareEventStatements>
 /** Prepares the statements with which a reader reads events and what they refer to. */
 export function prepareEventStatements(connection: Connection) {
   return {
-    workspace: connection
-      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
-      .pluck(),
     ...prepareReferences(connection),
     messageSalt: connection.prepare<[], string>('SELECT message_salt FROM event_indexing').pluck(),
     count: connection

@@ -13,7 +13,7 @@ import { prepareReferences } from '../writer/references.ts'
 export type RemovalName = { workspace_id: string; removal_id: string }
 
 type RemovalRow = RemovalName & {
-  kind: 'customer' | 'journey' | 'workspace'
+  kind: keyof typeof BY_KIND
   subject_id: string
   before_ms: number | null
   place: string
@@ -29,8 +29,20 @@ type RemovalProgress = {
   since_ms?: number
 }
 
-/** The events to remove, as an index lookup. */
-type Selection = { key: number; of: (segment: Segment) => Uint32Array; ref: number; column: string }
+/** How events are found by the number of a subject: in the index, in the memtable, and in their row. */
+const BY_KIND = {
+  customer: {
+    keyOf: postingKeys.customer,
+    of: ({ customers }: Segment) => customers,
+    column: 'customer_ref',
+  },
+  journey: { keyOf: postingKeys.journey, of: ({ journeys }: Segment) => journeys, column: 'journey_ref' },
+  workspace: {
+    keyOf: postingKeys.workspace,
+    of: ({ workspaces }: Segment) => workspaces,
+    column: 'workspace_ref',
+  },
+}
 
 /** Time limit of a slice. Its commit is not included and takes about as long. */
 const SLICE_MS = 8
@@ -59,8 +71,6 @@ export class EventRemover {
   readonly #memtable: Memtable
   readonly #zoneMap: ZoneMapReader
   readonly #statements: ReturnType<typeof prepare>
-  /** Deletions by the column that selects the events. */
-  readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
   /** Within the slice: names of the events of steps, by journey. */
   readonly #steps = new Map<number, Set<string>>()
   /** Within the slice: customers already reported to followers, by journey. */
@@ -71,8 +81,6 @@ export class EventRemover {
     this.#memtable = memtable
     this.#zoneMap = new ZoneMapReader(connection)
     this.#statements = prepare(connection)
-    const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
-    this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
   }
 
   /** Removes the next events, or the next enrolments of a journey without events, and saves the progress. */
@@ -80,15 +88,15 @@ export class EventRemover {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
     if (!removal) return { rows: 0, isDone: true }
     const place: RemovalProgress = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
-    const selection = this.#selectionOf(removal, place)
+    const ref = place.ref ?? this.#refOf(removal)
     this.#steps.clear()
     this.#noted.clear()
-    if (!selection) return { rows: 0, isDone: true }
-    const slice = this.#remove(removal, selection, place)
+    if (ref === undefined) return { rows: 0, isDone: true }
+    const slice = this.#remove(removal, ref, place)
     this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
     if (!slice.isDone || removal.kind !== 'journey' || removal.before_ms !== null) return slice
     // Done only after the enrolments, which refer to the journey.
-    return slice.rows > 0 ? { ...slice, isDone: false } : this.#removeEnrolments(selection.ref)
+    return slice.rows > 0 ? { ...slice, isDone: false } : this.#removeEnrolments(ref)
   }
 
   /** Reports each enrolment to followers. */
@@ -103,22 +111,21 @@ export class EventRemover {
   }
 
   /** @param place is advanced */
-  #remove({ before_ms }: RemovalRow, selection: Selection, place: RemovalProgress): RemovedSlice {
-    const deletion = this.#deletions.get(selection.column)
-    if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
+  #remove(removal: RemovalRow, ref: number, place: RemovalProgress): RemovedSlice {
+    const { kind, before_ms } = removal
     const until_ms = performance.now() + SLICE_MS
     let looked = 0
     let rows = 0
     let removed: { seq: number; id: Uint8Array } | undefined
     let isDone = true
-    for (const seq of this.#candidates(selection, place, before_ms)) {
+    for (const seq of this.#candidates(removal, ref, place)) {
       if (looked % EVENTS_AT_ONCE === 0 && looked > 0 && performance.now() >= until_ms) {
         isDone = false
         break
       }
       looked += 1
       place.from = seq + 1
-      const event = deletion.get({ seq, ref: selection.ref, before_ms })
+      const event = this.#statements.delete[kind].get({ seq, ref, before_ms })
       if (!event) continue
       rows += 1
       removed = { seq, id: wholeId(event) }
@@ -147,10 +154,11 @@ export class EventRemover {
 
   /** Numbers of events that may have to be removed, from the index. */
   *#candidates(
-    { key, of, ref }: Selection,
+    { kind, before_ms }: RemovalRow,
+    ref: number,
     { from, since_ms }: RemovalProgress,
-    before_ms: number | null,
   ): Generator<number> {
+    const { keyOf, of } = BY_KIND[kind]
     const last = this.#memtable.nextSeq - 1
     const received = {
       ...(before_ms !== null && { to_ms: before_ms }),
@@ -161,7 +169,7 @@ export class EventRemover {
       for (const run of this.#store.all().reverse()) {
         if (run.last_seq < first) continue
         if (run.first_seq > interval.to) break
-        for (const seq of postingsFrom(run, this.#store.readPage, { key, from: first })) {
+        for (const seq of postingsFrom(run, this.#store.readPage, { key: keyOf(ref), from: first })) {
           if (seq > interval.to) break
           yield seq
         }
@@ -178,39 +186,9 @@ export class EventRemover {
   }
 
   /** Undefined if nothing of its subject is left. */
-  #selectionOf(
-    { kind, workspace_id, subject_id }: RemovalRow,
-    { ref }: RemovalProgress,
-  ): Selection | undefined {
-    const { customer, journey, workspace } = this.#statements
-    if (kind === 'customer') {
-      const found = ref ?? customer.get(workspace_id, subject_id)
-      if (found === undefined) return undefined
-      return {
-        key: postingKeys.customer(found),
-        of: ({ customers }) => customers,
-        ref: found,
-        column: 'customer_ref',
-      }
-    }
-    if (kind === 'journey') {
-      const found = ref ?? journey.get(workspace_id, subject_id)
-      if (found === undefined) return undefined
-      return {
-        key: postingKeys.journey(found),
-        of: ({ journeys }) => journeys,
-        ref: found,
-        column: 'journey_ref',
-      }
-    }
-    const found = workspace.get(workspace_id)
-    if (found === undefined) return undefined
-    return {
-      key: postingKeys.workspace(found),
-      of: ({ workspaces }) => workspaces,
-      ref: found,
-      column: 'workspace_ref',
-    }
+  #refOf({ kind, workspace_id, subject_id }: RemovalRow): number | undefined {
+    if (kind === 'workspace') return this.#statements.workspace.get(workspace_id)
+    return this.#statements[kind].get(workspace_id, subject_id)
   }
 }
 
@@ -221,10 +199,10 @@ type RemovedEvent = Kept & {
   at_ms: number
 }
 
-function prepareDeletion(connection: Connection, column: string) {
+function prepareDeletion(connection: Connection, kind: keyof typeof BY_KIND) {
   return connection.prepare<[{ seq: number; ref: number; before_ms: number | null }], RemovedEvent>(
     `DELETE FROM events
-    WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms)
+    WHERE seq = @seq AND ${BY_KIND[kind].column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms)
     RETURNING id, received_ms, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms`,
   )
 }
@@ -232,9 +210,11 @@ function prepareDeletion(connection: Connection, column: string) {
 function prepare(connection: Connection) {
   return {
     ...prepareReferences(connection),
-    workspace: connection
-      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
-      .pluck(),
+    delete: {
+      customer: prepareDeletion(connection, 'customer'),
+      journey: prepareDeletion(connection, 'journey'),
+      workspace: prepareDeletion(connection, 'workspace'),
+    },
     removal: connection.prepare<[string, string], RemovalRow>(
       'SELECT * FROM removals WHERE workspace_id = ? AND removal_id = ?',
     ),

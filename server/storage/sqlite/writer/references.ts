@@ -87,9 +87,12 @@ export class References {
   }
 }
 
-/** Prepares the look-ups of row numbers for journeys and customers of a workspace. */
+/** Prepares the look-ups of row numbers for a workspace, its journeys and its customers. */
 export function prepareReferences(connection: Connection) {
   return {
+    workspace: connection
+      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
     journey: connection
       .prepare<[string, string], number>(
         'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ? AND removed_ms IS NULL',
