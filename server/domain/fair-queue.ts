@@ -74,6 +74,13 @@ export class FairQueue<Item extends { owner: Owner }> {
     return undefined
   }
 
+  /** Removes and returns the next item like `begin`, but does not count it as in progress. */
+  take(): Item | undefined {
+    const item = this.begin()
+    if (item) this.end(item)
+    return item
+  }
+
   /** Marks an item as finished, so that another one of its workspace may start. */
   end({ owner: { workspaceId } }: Item): void {
     const left = (this.#inProgress.get(workspaceId) ?? 0) - 1

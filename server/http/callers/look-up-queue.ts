@@ -29,10 +29,9 @@ export class LookUpQueue {
     try {
       return await lookUp()
     } finally {
-      const next = this.#waiting.begin()
-      if (next) this.#waiting.end(next)
+      const next = this.#waiting.take()
+      if (next) next.begin()
       else this.#running -= 1
-      next?.begin()
     }
   }
 

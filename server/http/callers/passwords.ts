@@ -124,9 +124,7 @@ export class Passwords {
     const [first, second] = isOthersTurn ? [this.#others, this.#known] : [this.#known, this.#others]
     const queue = first.size > 0 ? first : second
     this.#knownInARow = queue === this.#known ? this.#knownInARow + 1 : 0
-    const next = queue.begin()
-    if (next) queue.end(next)
-    return next
+    return queue.take()
   }
 }
 

@@ -67,8 +67,7 @@ export class ChangeQueue {
 
   /** The queue stays busy until the next one has begun, so that none that has just come goes before it. */
   #passOn() {
-    const next = this.#waiting.begin()
-    if (next) this.#waiting.end(next)
+    const next = this.#waiting.take()
     if (next) next.begin()
     else this.#isBusy = false
   }

@@ -104,9 +104,8 @@ export class LoopScheduler {
   #serve() {
     let expected_ms = 0
     while (expected_ms < SLICE_MS) {
-      const item = this.#waiting.begin()
+      const item = this.#waiting.take()
       if (!item) break
-      this.#waiting.end(item)
       item.resolve()
       expected_ms += this.#use(item.owner).slice_ms
     }
