@@ -55,17 +55,22 @@ export async function insertDeliveries(
   }
 }
 
-/** The deliveries of a webhook that are due, first those that are due for longest; no more than a page of a list takes. */
-export async function dueDeliveries(
-  db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
-  now_ms: number,
-  limit: number,
-): Promise<PageRows<StoredDelivery>> {
-  const all = db
+/** Selects from the deliveries of a webhook. */
+function deliveriesOf(db: Kysely<DB>, { workspace_id, webhook_id }: WebhookKey) {
+  return db
     .selectFrom('webhook_deliveries')
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
+}
+
+/** The deliveries of a webhook that are due, first those that are due for longest; no more than a page of a list takes. */
+export async function dueDeliveries(
+  db: Kysely<DB>,
+  webhook: WebhookKey,
+  now_ms: number,
+  limit: number,
+): Promise<PageRows<StoredDelivery>> {
+  const all = deliveriesOf(db, webhook)
   const keys = all
     .select([sql<number>`next_ms`.as('ms'), 'delivery_id as id', deliveryBytes])
     .where('next_ms', '<=', now_ms)
@@ -84,13 +89,10 @@ const deliveryBytes = bytes({ json: ['message'], text: ['response'] })
  */
 export async function nextDelivery(
   db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
+  webhook: WebhookKey,
   { isRetried }: { isRetried: boolean },
 ): Promise<StoredDelivery | undefined> {
-  const all = db
-    .selectFrom('webhook_deliveries')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
+  const all = deliveriesOf(db, webhook)
   // In the index alone: of 10,000 that wait, SQLite would read every message.
   const next = all
     .select('delivery_id')
@@ -103,13 +105,8 @@ export async function nextDelivery(
 }
 
 /** The deliveries of a webhook that wait, in an index that has nothing else. */
-function waiting(db: Kysely<DB>, { workspace_id, webhook_id }: WebhookKey) {
-  return db
-    .selectFrom('webhook_deliveries')
-    .select('attempts')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('next_ms', 'is not', null)
+function waiting(db: Kysely<DB>, webhook: WebhookKey) {
+  return deliveriesOf(db, webhook).select('attempts').where('next_ms', 'is not', null)
 }
 
 /** How many deliveries of a webhook wait, up to the maximum. */
@@ -146,14 +143,11 @@ const isShown = sql<SqlBool>`(
 /** Returns a delivery that may be shown. */
 export async function findDelivery(
   db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
+  webhook: WebhookKey,
   delivery_id: string,
 ): Promise<StoredDelivery | undefined> {
-  const row = await db
-    .selectFrom('webhook_deliveries')
+  const row = await deliveriesOf(db, webhook)
     .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
     .where('delivery_id', '=', delivery_id)
     .where(isShown)
     .executeTakeFirst()
@@ -213,16 +207,13 @@ export async function recordAttempts(
 /** Which of some deliveries exist. */
 export async function knownDeliveries(
   db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
+  webhook: WebhookKey,
   deliveryIds: readonly string[],
 ): Promise<Set<string>> {
   const known = new Set<string>()
   for (const some of inSlices(deliveryIds)) {
-    const rows = await db
-      .selectFrom('webhook_deliveries')
+    const rows = await deliveriesOf(db, webhook)
       .select('delivery_id')
-      .where('workspace_id', '=', workspace_id)
-      .where('webhook_id', '=', webhook_id)
       .where('delivery_id', 'in', some)
       .execute()
     for (const { delivery_id } of rows) known.add(delivery_id)
@@ -334,14 +325,11 @@ export async function deleteDeliveriesOfJourney(
 /** Deliveries by (`created_at`, `delivery_id`), newest first. With a status a page ends after a number examined. */
 export async function newestDeliveries(
   db: Kysely<DB>,
-  { workspace_id, webhook_id }: WebhookKey,
+  webhook: WebhookKey,
   { status }: { status?: DeliveryStatus },
   page: Page,
 ): Promise<PageRows<StoredDelivery>> {
-  const all = db
-    .selectFrom('webhook_deliveries')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
+  const all = deliveriesOf(db, webhook)
   const keys = all
     .select(['created_ms as ms', 'delivery_id as id'])
     .select(deliveryBytes)
