@@ -67,33 +67,29 @@ type About = Pick<NewDelivery, 'subject'> &
   Partial<Pick<NewDelivery, 'customer_id' | 'journey_id'>> & { now_ms: number }
 
 /** Returns a delivery of a message that is due now. */
-export function deliveryOf(
+export function deliveryOf(webhookId: string, message: Message, about: About): NewDelivery {
+  return dueNow(webhookId, { type: message.type, text: textOf(message) }, about)
+}
+
+/** Returns a delivery of an event that is due now. */
+export function eventDelivery(webhookId: string, event: Schemas['Event'], now_ms: number): NewDelivery {
+  const { id, customer_id, journey_id } = event
+  const message = { type: 'event.created', text: eventMessage(event) }
+  return dueNow(webhookId, message, { subject: id, customer_id, journey_id, now_ms })
+}
+
+function dueNow(
   webhookId: string,
-  message: Message,
+  { type, text }: { type: string; text: string },
   { subject, customer_id = null, journey_id = null, now_ms }: About,
 ): NewDelivery {
-  const { type } = message
   return {
     delivery_id: deliveryId(webhookId, type, subject),
     type,
     subject,
     customer_id,
     journey_id,
-    message: textOf(message),
-    created_ms: now_ms,
-    next_ms: now_ms,
-  }
-}
-
-/** Returns a delivery of an event that is due now. */
-export function eventDelivery(webhookId: string, event: Schemas['Event'], now_ms: number): NewDelivery {
-  return {
-    delivery_id: deliveryId(webhookId, 'event.created', event.id),
-    type: 'event.created',
-    subject: event.id,
-    customer_id: event.customer_id,
-    journey_id: event.journey_id,
-    message: eventMessage(event),
+    message: text,
     created_ms: now_ms,
     next_ms: now_ms,
   }
