@@ -1,9 +1,9 @@
 import { DAY_MS } from './durations.ts'
 
 /** The secrets of a webhook, encrypted. */
-type Secrets = {
+export type WebhookSecrets = {
   secret: string
-  /** Separated by spaces, the latest first. */
+  /** Those before it, separated by spaces, the latest first; they sign too until their time. */
   previous_secret: string | null
   previous_until_ms: number | null
 }
@@ -18,12 +18,15 @@ const MAX_REPLACED = 3
  * the receiver may still have it.
  * @param secret the new one, encrypted
  */
-export function rotated(before: Secrets, secret: string, now_ms: number): Secrets {
+export function rotated(before: WebhookSecrets, secret: string, now_ms: number): WebhookSecrets {
   const replaced = [before.secret, ...replacedSecrets(before, now_ms)].slice(0, MAX_REPLACED)
   return { secret, previous_secret: replaced.join(' '), previous_until_ms: now_ms + ROTATION_MS }
 }
 
 /** The replaced secrets that still sign, encrypted, the latest first. */
-export function replacedSecrets({ previous_secret, previous_until_ms }: Secrets, now_ms: number): string[] {
+export function replacedSecrets(
+  { previous_secret, previous_until_ms }: WebhookSecrets,
+  now_ms: number,
+): string[] {
   return (previous_until_ms ?? 0) > now_ms ? (previous_secret?.split(' ') ?? []) : []
 }

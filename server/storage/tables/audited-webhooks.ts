@@ -3,6 +3,7 @@ import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
 import { cursorText, type Position } from '../../domain/cursors.ts'
 import { typeIdText } from '../../domain/identifiers.ts'
+import type { WebhookSecrets } from '../../domain/webhook-rotation.ts'
 import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -36,7 +37,7 @@ export async function changeWebhook(
 export async function rotateSecret(
   db: Transaction<DB>,
   webhook: StoredWebhook,
-  secrets: webhooks.WebhookSecrets,
+  secrets: WebhookSecrets,
   author: Authorship,
 ): Promise<void> {
   await webhooks.updateWebhook(db, webhook, { ...secrets, updated_ms: author.at_ms })

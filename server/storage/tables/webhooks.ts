@@ -2,6 +2,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB, Webhooks } from '../../../generated/tables.ts'
 import { CLOCKS_MS } from '../../domain/instants.ts'
+import type { WebhookSecrets } from '../../domain/webhook-rotation.ts'
 
 export type WebhookType = components['schemas']['WebhookType']
 
@@ -16,14 +17,6 @@ export type WebhookSettings = {
   event_ids: string[] | null
   /** ISO 8601. */
   dropped_after: string | null
-}
-
-/** The secrets of a webhook, encrypted. */
-export type WebhookSecrets = {
-  secret: string
-  /** Those before it, separated by spaces; they sign too until their time. */
-  previous_secret: string | null
-  previous_until_ms: number | null
 }
 
 type DisabledReason = 'by_hand' | 'failing' | 'gone'
