@@ -47,9 +47,12 @@ export function storedMessageId(text: string): StoredMessageId {
 
 /** Decodes what `storedMessageId` returned. */
 export function messageIdText(stored: StoredMessageId): string {
-  if (typeof stored === 'string') return stored
-  const hex = Buffer.from(stored).toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return typeof stored === 'string' ? stored : hyphenated(Buffer.from(stored).toString('hex'))
+}
+
+/** Writes the 32 digits of a UUID in its usual form. */
+export function hyphenated(digits: string): string {
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 /**

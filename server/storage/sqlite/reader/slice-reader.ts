@@ -1,5 +1,5 @@
 import { typeIdText } from '../../../domain/identifiers.ts'
-import { readUuidDigits } from '../../../domain/message-ids.ts'
+import { hyphenated, readUuidDigits } from '../../../domain/message-ids.ts'
 import type { ListedEvent } from '../../events/event-json.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { IndexReader } from '../index/index-reader.ts'
@@ -141,9 +141,7 @@ function idText({ id, received_ms }: SuccessiveRow): string {
 /** @param message a `message_id` after a t, or the digits of a UUID after a u */
 function messageText(message: string | null): string | null {
   if (message === null) return null
-  if (message.startsWith('t')) return message.slice(1)
-  const digits = message.slice(1).toLowerCase()
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
+  return message.startsWith('t') ? message.slice(1) : hyphenated(message.slice(1).toLowerCase())
 }
 
 function placeOf(row: SuccessiveRow): Required<ScannedEvent> {
