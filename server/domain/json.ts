@@ -54,29 +54,23 @@ export async function parseJsonInPieces(
  * What editors and shells on Windows prepend to a text, or encode it in. A byte order mark is invisible, so "not JSON
  * at column 1" would send people looking in the wrong place. UTF-16 without one has a NUL in its first two bytes.
  */
-const OTHER_ENCODINGS = [
-  {
-    bytes: [0xef, 0xbb, 0xbf],
-    detail: 'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
-  },
-  {
-    bytes: [0xff, 0xfe, 0, 0],
-    detail: 'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
-  },
-  {
-    bytes: [0, 0, 0xfe, 0xff],
-    detail: 'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
-  },
-  { bytes: [0xff, 0xfe], detail: 'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one' },
-  { bytes: [0xfe, 0xff], detail: 'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one' },
-].map(({ bytes, detail }) => ({ mark: Buffer.from(bytes), detail }))
+const BYTE_ORDER_MARKS = [
+  { bytes: Buffer.of(0xef, 0xbb, 0xbf), name: '(BOM, U+FEFF)' },
+  { bytes: Buffer.of(0xff, 0xfe, 0, 0), name: '(BOM) of UTF-32' },
+  { bytes: Buffer.of(0, 0, 0xfe, 0xff), name: '(BOM) of UTF-32' },
+  { bytes: Buffer.of(0xff, 0xfe), name: '(BOM) of UTF-16' },
+  { bytes: Buffer.of(0xfe, 0xff), name: '(BOM) of UTF-16' },
+]
 
 function assertEncoding(bytes: Buffer) {
   // JSON never starts with such a byte, so nearly every body skips the search.
   const [first = 0x20, second = 0x20] = bytes
   if (first === 0 || first >= 0x80) {
-    const other = OTHER_ENCODINGS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark))
-    if (other) throw invalid([{ detail: other.detail, pointer: '' }])
+    const mark = BYTE_ORDER_MARKS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))
+    if (mark) {
+      const detail = `begins with a byte order mark ${mark.name}: must be UTF-8 without one`
+      throw invalid([{ detail, pointer: '' }])
+    }
   }
   if (first === 0 || second === 0)
     throw invalid([{ detail: 'looks like UTF-16: must be UTF-8', pointer: '' }])
