@@ -9,7 +9,7 @@ import { drain } from '../request-body.ts'
 import type { AnswerCompression } from './answer-compression.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Coding, StaticFile } from './static-file.ts'
-import type { UnreadAnswers } from './unread-answers.ts'
+import type { Peer, UnreadAnswers } from './unread-answers.ts'
 
 /** What an answer needs in addition to the request. */
 export type Answering = {
@@ -143,12 +143,16 @@ export function answer(
   res.writeHead(status, headerList(res.locals.headers))
   end(res, body)
   // Nearly every response fits into the kernel's buffers and needs no watching.
-  if (res.writableLength === 0) return
+  if (res.writableLength > 0) answers.watch(res, peerOf(res, metrics))
+}
+
+/** Returns who is to take a response. */
+export function peerOf(res: Response, metrics: ServedMetrics): Peer {
   const onCut = () => {
     res.locals.isCut = true
     metrics.peerCut('answer')
   }
-  answers.watch(res, { owner: ownerOf(res), onCut })
+  return { owner: ownerOf(res), onCut }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { type Answering, addHeaders, answer, ClientDisconnected, end, headerList, ownerOf } from './answer.ts'
+import { type Answering, addHeaders, answer, ClientDisconnected, end, headerList, peerOf } from './answer.ts'
 import type { AnswerCompression } from './answer-compression.ts'
 import { etagOf, isKnown } from './entity-tags.ts'
 import { GzipStream } from './gzip-stream.ts'
@@ -63,18 +63,13 @@ export async function sendStreamed(
       ...(trailer && { Trailer: trailer.name }),
     })
     res.writeHead(status, headerList(res.locals.headers))
-    const onCut = () => {
-      res.locals.isCut = true
-      metrics.peerCut('answer')
-    }
+    const peer = peerOf(res, metrics)
     while (!part.done) {
       await assertAllowed()
       const next = parts.next()
       // Its error is handled after the client has taken this part.
       next.catch(() => {})
-      if (part.value.length > 0 && !res.write(part.value)) {
-        await answers.taken(res, { owner: ownerOf(res), onCut })
-      }
+      if (part.value.length > 0 && !res.write(part.value)) await answers.taken(res, peer)
       if (isGone(res)) throw new ClientDisconnected()
       part = await next
     }

@@ -9,7 +9,7 @@ const ANSWERS_BYTES = 64 * 1024 * 1024
 const PATIENCE_MS = 10_000
 const LEAST_BYTES_A_SECOND = 32 * 1024
 
-type Peer = {
+export type Peer = {
   /** The owner of the memory: a key, a person or a network. */
   owner: string
   /** Called before the connection is closed because its client is too slow or has too much pending. */
