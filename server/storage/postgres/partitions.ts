@@ -1,4 +1,4 @@
-import { isRefused } from './connection/outages.ts'
+import { isLocked, isRefused } from './connection/outages.ts'
 import { type Pool, runOn } from './connection/pool.ts'
 
 /** Number of months ahead that have a partition of events. */
@@ -6,8 +6,6 @@ const MONTHS_AHEAD = 2
 
 /** A partition would have to take events from the default partition. */
 const CHECK_VIOLATION = '23514'
-
-const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
  * Creates missing partitions for this month and the next ones. Several processes may do so at once. A month whose
@@ -21,8 +19,7 @@ export async function makePartitions(pool: Pool, now_ms: number): Promise<void> 
     [wanted],
   )
   const missing = wanted.filter((name) => !existing.some((found) => found.name === name))
-  const expected = [CHECK_VIOLATION, LOCK_NOT_AVAILABLE]
-  for (const name of missing) await callUnless(expected, pool, 'make_events_partition', name)
+  for (const name of missing) await callIfPossible(pool, 'make_events_partition', name)
 }
 
 /** Returns the names of the partitions of this month and the next ones. */
@@ -43,8 +40,7 @@ function partitionsFrom(now_ms: number): string[] {
 export async function dropEmptyPartitions(pool: Pool): Promise<void> {
   const past = await pool.read<{ name: string }>(PAST, [])
   // One that is being read is left for the next time.
-  for (const { name } of past)
-    await callUnless([LOCK_NOT_AVAILABLE], pool, 'drop_empty_events_partition', name)
+  for (const { name } of past) await callIfPossible(pool, 'drop_empty_events_partition', name)
 }
 
 const PAST = `
@@ -54,15 +50,11 @@ const PAST = `
   ORDER BY relname`
 
 /** Calls a function of the migrations; an expected refusal changes nothing. */
-async function callUnless(
-  expected: readonly string[],
-  pool: Pool,
-  called: string,
-  name: string,
-): Promise<void> {
+async function callIfPossible(pool: Pool, called: string, name: string): Promise<void> {
   try {
     await runOn(pool, `SELECT ${called}($1)`, [name])
   } catch (error) {
-    if (!isRefused(error) || !expected.includes(error.code ?? '')) throw error
+    const isExpected = isLocked(error) || (isRefused(error) && error.code === CHECK_VIOLATION)
+    if (!isExpected) throw error
   }
 }
