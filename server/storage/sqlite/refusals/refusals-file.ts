@@ -1,39 +1,9 @@
-import { rmSync } from 'node:fs'
-import { type Connection, isDamage, openDerived } from '../connection.ts'
-import { DERIVED_COMPANIONS } from '../store-files.ts'
-
-/** Version of the file's layout. A file with another version is deleted and created anew. */
-const LAYOUT = 2
+import { type Connection, openDerived } from '../connection.ts'
+import type { Layout } from '../derived-file.ts'
 
 /** Path of the file with a store's refusals, which is next to the store. */
 export function refusalsPath(path: string): string {
   return `${path}-refusals`
-}
-
-/**
- * Opens the file. Creates it if it is missing, has another layout, or is not a database: nothing in it was
- * acknowledged.
- * @throws {CannotOpen}
- */
-export function openRefusals(path: string): Connection {
-  try {
-    const connection = open(path)
-    const layout = connection.pragma('user_version', { simple: true })
-    if (layout === 0) make(connection)
-    if (layout === 0 || layout === LAYOUT) return connection
-    connection.close()
-  } catch (error) {
-    if (!isDamage(error)) throw error
-  }
-  removeRefusals(path)
-  const connection = open(path)
-  make(connection)
-  return connection
-}
-
-/** Deletes the file. */
-export function removeRefusals(path: string): void {
-  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
 }
 
 /** Writes append to the end, and reads are rare. */
@@ -44,13 +14,6 @@ function open(path: string): Connection {
   // The file holds what customers sent, so deleted rows are overwritten with zeros.
   connection.pragma('secure_delete = ON')
   return connection
-}
-
-function make(connection: Connection) {
-  connection.transaction(() => {
-    for (const statement of LAYOUT_STATEMENTS) connection.exec(statement)
-    connection.pragma(`user_version = ${LAYOUT}`)
-  })()
 }
 
 /** `RefusalRow` documents every column. */
@@ -82,3 +45,5 @@ const LAYOUT_STATEMENTS = [
   'CREATE INDEX refusals_by_key ON refusals (workspace_id, key_id, received_ms, refusal_id)',
   'CREATE INDEX refusals_by_age ON refusals (received_ms)',
 ]
+
+export const REFUSALS_LAYOUT: Layout = { version: 2, statements: LAYOUT_STATEMENTS, open }

@@ -3,8 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, isDamage } from '../connection.ts'
+import { openLaidOut, removeDerived } from '../derived-file.ts'
 import { failureOf, type Statement } from '../statement.ts'
-import { openRefusals, removeRefusals } from './refusals-file.ts'
+import { REFUSALS_LAYOUT } from './refusals-file.ts'
 
 /** The statements of one transaction, with the number of the request. */
 export type RefusalsRequest = { number: number; statements: readonly Statement[] | 'truncate-log' } | 'close'
@@ -20,7 +21,7 @@ let connection: Connection | undefined
 
 /** @returns the rows of each statement */
 function run(statements: readonly Statement[] | 'truncate-log'): unknown[][] {
-  connection ??= openRefusals(path)
+  connection ??= openLaidOut(path, REFUSALS_LAYOUT)
   if (statements === 'truncate-log') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
   const opened = connection
   return opened.transaction(() =>
@@ -48,7 +49,7 @@ parentPort?.on('message', (request: RefusalsRequest) => {
     // The next request opens it again, and creates it anew if it is damaged.
     connection?.close()
     connection = undefined
-    if (isDamage(error)) removeRefusals(path)
+    if (isDamage(error)) removeDerived(path)
   }
   parentPort?.postMessage({ number, result } satisfies RefusalsReply)
 })

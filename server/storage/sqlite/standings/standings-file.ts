@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import type { Key } from '../../../domain/journey-standing.ts'
 import {
   type Entry,
@@ -12,8 +11,8 @@ import {
   stateOf,
   type TimesRow,
 } from '../../standings/standing-store.ts'
-import { type Connection, isDamage, openDerived } from '../connection.ts'
-import { DERIVED_COMPANIONS } from '../store-files.ts'
+import { type Connection, openDerived } from '../connection.ts'
+import type { Layout } from '../derived-file.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /**
@@ -30,9 +29,6 @@ export type FollowedUpTo = {
   removal: number
   asOf_ms: number | null
 }
-
-/** Version of the file's layout. A file with another version is deleted and rebuilt. */
-const LAYOUT = 3
 
 /** The position in a store in which nothing was ever removed, before anything is followed. */
 export const NOTHING: FollowedUpTo = {
@@ -56,41 +52,6 @@ const REMOVED_AT_ONCE = 256
 /** Path of the file with a store's standings, which is next to the store. */
 export function standingsPath(path: string): string {
   return `${path}-standings`
-}
-
-/**
- * Opens the file for writing. Creates it if it is missing, has another layout, is not a database, or is damaged.
- * @throws {Error} if it can be neither opened nor created; what is in it stays
- */
-export function openStandings(path: string): Connection {
-  let connection: Connection | undefined
-  try {
-    connection = openDerived(path)
-    if (connection.pragma('user_version', { simple: true }) === LAYOUT) return connection
-  } catch (error) {
-    if (!isDamage(error)) {
-      connection?.close()
-      throw error
-    }
-  }
-  connection?.close()
-  return openStandingsAnew(path)
-}
-
-/** Deletes the file and creates an empty one. */
-export function openStandingsAnew(path: string): Connection {
-  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
-  const connection = openDerived(path)
-  try {
-    connection.transaction(() => {
-      for (const statement of LAYOUT_STATEMENTS) connection.exec(statement)
-      connection.pragma(`user_version = ${LAYOUT}`)
-    })()
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-  return connection
 }
 
 const LAYOUT_STATEMENTS = [
@@ -129,6 +90,8 @@ const LAYOUT_STATEMENTS = [
     PRIMARY KEY (space, entered_ms, customer)
   ) STRICT, WITHOUT ROWID`,
 ]
+
+export const STANDINGS_LAYOUT: Layout = { version: 3, statements: LAYOUT_STATEMENTS, open: openDerived }
 
 /** What is read from the store itself. */
 export type StoreReads = {

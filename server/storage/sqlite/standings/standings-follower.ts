@@ -8,18 +8,13 @@ import { type AnswerSource, StandingsAnswers } from '../../standings/standings-a
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { type Connection, endRead, measureDisk, openReadable, openServed } from '../connection.ts'
+import { openAnew, openLaidOut } from '../derived-file.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { FollowedStore } from './followed-store.ts'
 import { Identifiers } from './identifiers.ts'
 import { keyOf, numberOf } from './keys.ts'
-import {
-  openStandings,
-  openStandingsAnew,
-  StandingsReader,
-  StandingsWriter,
-  standingsPath,
-} from './standings-file.ts'
+import { STANDINGS_LAYOUT, StandingsReader, StandingsWriter, standingsPath } from './standings-file.ts'
 
 const MIB = 1024 * 1024
 
@@ -169,7 +164,7 @@ export class StandingsFollower {
    */
   recover({ isDamaged }: { isDamaged: boolean }): void {
     this.close()
-    if (isDamaged) openStandingsAnew(standingsPath(this.#path)).close()
+    if (isDamaged) openAnew(standingsPath(this.#path), STANDINGS_LAYOUT).close()
   }
 
   close(): void {
@@ -255,12 +250,12 @@ export class StandingsFollower {
       const followed = new FollowedStore(store, this.#ring)
       const history = this.#history(store)
       const path = standingsPath(this.#path)
-      let file = openStandings(path)
+      let file = openLaidOut(path, STANDINGS_LAYOUT)
       let writer = new StandingsWriter(file, followed, history)
       opened.push(file)
       if (!writer.isNew() && !followed.has(writer.followed())) {
         file.close()
-        file = openStandingsAnew(path)
+        file = openAnew(path, STANDINGS_LAYOUT)
         writer = new StandingsWriter(file, followed, history)
         opened.push(file)
       }
