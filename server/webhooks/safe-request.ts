@@ -1,4 +1,5 @@
 import { lookup as lookUp } from 'node:dns/promises'
+import { once } from 'node:events'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import { NameLookups, type Resolve, type ResolvedAddress } from './name-lookups.ts'
@@ -169,16 +170,9 @@ export class RequestSender {
 
   async #addressesOf(host: string, workspaceId: string): Promise<ResolvedAddress[]> {
     if (isIP(host)) return [{ address: host, family: isIP(host) }]
-    const tooLong = new AbortController()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        tooLong.abort()
-        reject(new Error('The resolver is slow'))
-      }, LOOKUP_TIMEOUT_MS)
-    })
-    const found = this.#lookups.look(host, workspaceId, tooLong.signal)
-    return await Promise.race([found, late]).finally(() => clearTimeout(timer))
+    const tooLong = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
+    const late = once(tooLong, 'abort').then(() => Promise.reject(tooLong.reason))
+    return await Promise.race([this.#lookups.look(host, workspaceId, tooLong), late])
   }
 
   /** One address that is not allowed refuses the name: which of them is used is not ours to choose. */
