@@ -7,7 +7,7 @@ import { deliveryOf, type NewDelivery } from '../domain/webhook-messages.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import type { CustomerJourney } from '../storage/standings/standings.ts'
 import type { JourneyWindow } from '../storage/tables/webhook-windows.ts'
-import type { StoredWebhook, WebhookType } from '../storage/tables/webhooks.ts'
+import type { StoredWebhook } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, nextEvents, withoutKnown, write } from './fan-out.ts'
 
 // What a customer has reached is taken from the standings, once they include what was read. A message is made again when
@@ -24,19 +24,17 @@ const AT_ONCE = 8
 /** Journeys of a customer read at a time. */
 const PAGE = 500
 
-const TYPES: WebhookType[] = [
-  'journey.entered',
-  'journey.step_reached',
-  'journey.completed',
-  'journey.dropped',
-]
+/** Whether a webhook is told anything about journeys. */
+export function isToldOfJourneys({ types }: StoredWebhook): boolean {
+  return types.some((type) => type.startsWith('journey.'))
+}
 
 /**
  * Tells which steps customers have reached with the next events.
  * @returns whether there may be more
  */
 export async function tellSteps(webhook: StoredWebhook, options: FanOutOptions): Promise<boolean> {
-  if (!webhook.types.some((type) => TYPES.includes(type))) return false
+  if (!isToldOfJourneys(webhook)) return false
   const since = { ...webhook, from_ms: journeysSince(webhook, options.now()) }
   const { events, cursor, isMore } = await nextEvents(since, webhook.journey_cursor, options)
   if (events.length === 0) return false

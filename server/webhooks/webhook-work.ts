@@ -18,7 +18,7 @@ import { Unavailable } from '../storage/unavailable.ts'
 import { followClock } from './clock-steps.ts'
 import { type FanOutOptions, tellCustomers, tellEvents } from './fan-out.ts'
 import { tellDropped, tellEntries } from './journey-entries.ts'
-import { tellSteps } from './journey-messages.ts'
+import { isToldOfJourneys, tellSteps } from './journey-messages.ts'
 import { tellRisingRefusals } from './rising-refusals.ts'
 import type { RequestSender } from './safe-request.ts'
 import { type SendingOptions, sendDue } from './sending.ts'
@@ -248,14 +248,13 @@ export class WebhookWork {
   /** Reads what has happened. @returns whether there may be more */
   async #tell(webhook: StoredWebhook): Promise<boolean> {
     const { storage, now } = this.#options
-    const { webhook_id, workspace_id, types, updated_ms } = webhook
+    const { webhook_id, workspace_id, updated_ms } = webhook
     if (await isFull(storage.db, webhook)) return false
     const reading = { caller: 'webhooks', workspaceId: workspace_id, signal: this.#closing.signal }
     const options: FanOutOptions = { storage, now, owner: this.#ownerOf(), reading }
     let isMore = false
     const state = `${this.#groups} ${updated_ms}`
-    const hasJourneys = types.some((type) => type.startsWith('journey.'))
-    if (this.#options.isShared || hasJourneys || this.#readUntil.get(webhook_id) !== state) {
+    if (this.#options.isShared || isToldOfJourneys(webhook) || this.#readUntil.get(webhook_id) !== state) {
       for (const tell of [tellEvents, tellCustomers, tellSteps, tellEntries])
         isMore = (await tell(webhook, options)) || isMore
       if (!isMore) this.#readUntil.set(webhook_id, state)
