@@ -58,33 +58,22 @@ export class StandingTablesReader implements StandingReader {
     return new Map(rows.map(({ journey_id, ...row }) => [digitsOf(journey_id), stateOf(row)]))
   }
 
-  async times(
-    journey: Key,
-    generation: number,
-    after: Key | null,
-    limit: number,
-  ): Promise<readonly TimesRow[]> {
-    const space = await this.space(journey, generation)
-    if (space === undefined) return []
-    const { rows } = await this.connection.run<Omit<StoredPage, 'keys'>>(
-      `SELECT first_customer, times FROM standing_pages
-      WHERE workspace_id = $1 AND space = $2 ${after === null ? '' : 'AND first_customer > $4'}
-      ORDER BY first_customer LIMIT $3`,
-      [this.workspace, space, limit, ...(after === null ? [] : [after])],
-    )
-    return rows.map(({ first_customer, times }) => ({ first: digitsOf(first_customer), times }))
+  async times(...page: Parameters<StandingReader['times']>): Promise<readonly TimesRow[]> {
+    return await this.#pages<Omit<StoredPage, 'keys'>>('times', page)
   }
 
-  async pages(
-    journey: Key,
-    generation: number,
-    after: Key | null,
-    limit: number,
-  ): Promise<readonly PageRow[]> {
+  async pages(...page: Parameters<StandingReader['pages']>): Promise<readonly PageRow[]> {
+    return await this.#pages<StoredPage>('times, keys', page)
+  }
+
+  async #pages<Stored extends Pick<StoredPage, 'first_customer'>>(
+    columns: string,
+    [journey, generation, after, limit]: Parameters<StandingReader['pages']>,
+  ) {
     const space = await this.space(journey, generation)
     if (space === undefined) return []
-    const { rows } = await this.connection.run<StoredPage>(
-      `SELECT first_customer, times, keys FROM standing_pages
+    const { rows } = await this.connection.run<Stored>(
+      `SELECT first_customer, ${columns} FROM standing_pages
       WHERE workspace_id = $1 AND space = $2 ${after === null ? '' : 'AND first_customer > $4'}
       ORDER BY first_customer LIMIT $3`,
       [this.workspace, space, limit, ...(after === null ? [] : [after])],
