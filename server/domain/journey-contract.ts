@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DefinedValue } from './event-definitions.ts'
 import { type DefinedEvent, type JourneyEvent, journeyEvents } from './journey-events.ts'
 
@@ -148,7 +148,7 @@ function componentName(eventId: string, reserved: ReadonlySet<string>): string {
     .slice(0, MOST_NAME_LENGTH)}Event`
   const isWhole = /^[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*$/.test(eventId) && eventId.length <= MOST_NAME_LENGTH
   if (isWhole && !reserved.has(name)) return name
-  return `${name}_${createHash('sha256').update(eventId).digest('hex').slice(0, 12)}`
+  return `${name}_${hash('sha256', eventId).slice(0, 12)}`
 }
 
 /** Returns the components that `roots` and these components themselves refer to, schemas last. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { components, webhooks } from '../../generated/contract.ts'
 import { typeIdBytes, typeIdText } from './identifiers.ts'
 import { instantText } from './instants.ts'
@@ -37,7 +37,7 @@ const TIME_BYTES = 6
  * @param subject what the message is about, unique per webhook and type
  */
 function deliveryId(webhookId: string, type: string, subject: string): string {
-  const digest = createHash('sha256').update(`${webhookId}\n${type}\n${subject}`).digest()
+  const digest = hash('sha256', `${webhookId}\n${type}\n${subject}`, 'buffer')
   const time = typeIdBytes(subject)?.subarray(0, TIME_BYTES) ?? []
   digest.set(time)
   return typeIdText('msg', digest.subarray(0, 16))

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
@@ -25,7 +25,7 @@ export function mayReadMetrics(req: IncomingMessage, token: string | undefined):
  * Compares digests: they have equal length, as the constant-time comparison requires, and do not reveal the token's.
  */
 function isSame(sent: string, token: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const digest = (text: string) => hash('sha256', text, 'buffer')
   return timingSafeEqual(digest(sent), digest(token))
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { etagOf, isKnown } from './entity-tags.ts'
@@ -30,7 +30,7 @@ export class StaticFile {
 
   constructor(body: string) {
     this.#body = Buffer.from(body)
-    this.#digest = createHash('sha256').update(this.#body).digest('base64url').slice(0, 22)
+    this.#digest = hash('sha256', this.#body, 'base64url').slice(0, 22)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const names = new Map<string, string>()
 
@@ -8,7 +8,7 @@ const names = new Map<string, string>()
  * @param text one of few
  */
 export function statementName(text: string): string {
-  const name = names.get(text) ?? `cairn_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+  const name = names.get(text) ?? `cairn_${hash('sha256', text).slice(0, 32)}`
   names.set(text, name)
   return name
 }
