@@ -1,11 +1,12 @@
-import { Button, Select, Stack } from '@mantine/core'
-import { IconFilter, IconHistory } from '@tabler/icons-react'
+import { Select, Stack } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filters/filter-bar.tsx'
 import { instant, oneOf, text } from '../parts/filters/filter-readers.ts'
 import { given, useFilters } from '../parts/filters/filters.ts'
 import { InstantField } from '../parts/filters/instant-field.tsx'
+import { NoMatches } from '../parts/filters/no-matches.tsx'
 import { SearchedSelect } from '../parts/forms/searched-select.tsx'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { LoadMore } from '../parts/lists/load-more.tsx'
@@ -113,17 +114,9 @@ function AuditLog() {
       )}
       {entries.isEmpty &&
         (filters.count > 0 ? (
-          <EmptyState
-            title="No entries match these filters"
-            icon={<IconFilter />}
-            action={
-              <Button variant="default" onClick={filters.clear}>
-                Show all entries
-              </Button>
-            }
-          >
+          <NoMatches items="entries" onClear={filters.clear}>
             Select a longer time range, or another area or actor.
-          </EmptyState>
+          </NoMatches>
         ) : (
           <EmptyState title="No entries yet" icon={<IconHistory />}>
             Sign-ins and changes to members, service keys, journeys, event definitions, webhooks and views

@@ -1,5 +1,5 @@
-import { Anchor, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core'
-import { IconFilter, IconUsers } from '@tabler/icons-react'
+import { Anchor, Group, NativeSelect, Stack, Table, Text } from '@mantine/core'
+import { IconUsers } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { CustomerType } from '../customers/customer-type.tsx'
@@ -8,6 +8,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import type { Chip } from '../parts/filters/filter-line.tsx'
 import { oneOf, stepNumber } from '../parts/filters/filter-readers.ts'
 import { useFilters } from '../parts/filters/filters.ts'
+import { NoMatches } from '../parts/filters/no-matches.tsx'
 import { stepLimit } from '../parts/forms/field-faults.ts'
 import { durationText, lengthOf } from '../parts/instants/duration-text.ts'
 import { Instant } from '../parts/instants/instant.tsx'
@@ -255,17 +256,9 @@ function NoCustomers({ isFiltered, onClear }: { isFiltered: boolean; onClear: ()
   const { workspace_id } = useMembership()
   if (isFiltered) {
     return (
-      <EmptyState
-        title="No customers match these filters"
-        icon={<IconFilter />}
-        action={
-          <Button variant="default" onClick={onClear}>
-            Show all customers
-          </Button>
-        }
-      >
+      <NoMatches items="customers" onClear={onClear}>
         Change or remove a filter to see more customers.
-      </EmptyState>
+      </NoMatches>
     )
   }
   return (

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
-import { IconFilter, IconListNumbers, IconRoute } from '@tabler/icons-react'
+import { IconListNumbers, IconRoute } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { NoMatches } from '../parts/filters/no-matches.tsx'
 import { countOf } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
@@ -42,17 +43,9 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
   const { workspace_id } = useMembership()
   if (onClear) {
     return (
-      <EmptyState
-        title="No customers match these filters"
-        icon={<IconFilter />}
-        action={
-          <Button variant="default" onClick={onClear}>
-            Show all customers
-          </Button>
-        }
-      >
+      <NoMatches items="customers" onClear={onClear}>
         The time filters apply to when customers entered the journey, not to when they reached a step.
-      </EmptyState>
+      </NoMatches>
     )
   }
   return (
