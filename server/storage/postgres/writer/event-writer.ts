@@ -395,13 +395,10 @@ function rejected(code: EventRejection): EventOutcome {
 const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
-/**
- * The removed customers or journeys whose events are still being deleted: mostly none.
- * @param workspace the placeholder of its identifier
- */
-function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
+/** The removed customers or journeys of the workspace $3 whose events are still being deleted: mostly none. */
+function beingRemoved(kind: 'customer' | 'journey'): string {
   return `SELECT (place::json ->> '${kind}')::uuid FROM removals
-    WHERE removals.workspace_id = ${workspace} AND kind = '${kind}' AND before_ms IS NULL`
+    WHERE removals.workspace_id = $3 AND kind = '${kind}' AND before_ms IS NULL`
 }
 
 /** The messages of events that are hidden because they are being deleted. */
@@ -409,8 +406,8 @@ const HIDDEN = `
   SELECT message, events.id AS event_id
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
   WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
-    AND (events.customer_id IN (${beingRemoved('customer', '$3')})
-      OR events.journey_id IN (${beingRemoved('journey', '$3')}))`
+    AND (events.customer_id IN (${beingRemoved('customer')})
+      OR events.journey_id IN (${beingRemoved('journey')}))`
 
 const FREE = `
   DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[]) AND event_id = ANY($3::uuid[])`
@@ -420,5 +417,5 @@ const KNOWN = `
     key_id, octet_length(custom_variables) AS variables_bytes
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
   WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
-    AND events.customer_id NOT IN (${beingRemoved('customer', '$3')})
-    AND events.journey_id NOT IN (${beingRemoved('journey', '$3')})`
+    AND events.customer_id NOT IN (${beingRemoved('customer')})
+    AND events.journey_id NOT IN (${beingRemoved('journey')})`
