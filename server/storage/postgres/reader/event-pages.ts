@@ -98,14 +98,14 @@ type Texts = {
   references: References
   positionOf: (row: EventRow) => Position
   /** How far the list was scanned, if it may continue. */
-  early?: Position | undefined
+  early: Position | undefined
   /** What the variables must be. */
-  variables?: readonly VariableFilter[]
+  variables: readonly VariableFilter[]
 }
 
 export function textsOf(
   rows: readonly EventRow[],
-  { page, references, positionOf, early, variables = [] }: Texts,
+  { page, references, positionOf, early, variables }: Texts,
 ): EventTexts {
   const texts = new PageTexts(page)
   const matches = variablesTest(variables)
