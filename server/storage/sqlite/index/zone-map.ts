@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.ts'
-import { IS_FROM, sought } from '../kept-ids.ts'
+import { IS_FROM, type Kept, sought, wholeId } from '../kept-ids.ts'
 
 /**
  * The zone map in two resolutions: a span is this many consecutive event numbers, a stretch this many. The times of
@@ -108,6 +108,13 @@ export class ZoneMapReader {
     return this.#firstFrom(span, id)
   }
 
+  /** The same for the first event after this identifier. */
+  firstAfter(id: Uint8Array): number {
+    const seq = this.firstFrom(id)
+    const event = Number.isFinite(seq) ? this.#statements.idOf.get(seq) : undefined
+    return event && Buffer.compare(wholeId(event), id) === 0 ? seq + 1 : seq
+  }
+
   /** Returns the number of the event with this identifier; if there is none, another's, or infinite. */
   seqOf(id: Uint8Array): number {
     const { span = 0 } = this.#statements.spanOf.get(id, id) ?? {}
@@ -159,6 +166,7 @@ function prepareReads(connection: Connection) {
     spanOf: connection.prepare<[Uint8Array, Uint8Array], { span: number; isFirst: 0 | 1 }>(
       'SELECT span, first_id = ? AS isFirst FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
     ),
+    idOf: connection.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?'),
     firstIds: connection.prepare<[number], { span: number; first_id: Uint8Array }>(
       'SELECT span, first_id FROM event_spans WHERE span >= ? ORDER BY span LIMIT 2',
     ),

@@ -35,10 +35,7 @@ export class ListPositions {
 
   /** Returns the number of the first event after a position, in order of arrival. */
   firstAfter(after: Position | undefined): number {
-    if (!after) return 0
-    const seq = this.#zoneMap.firstFrom(eventIdBytes(after.id))
-    const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
-    return head && wholeIdText(head) === after.id ? seq + 1 : seq
+    return after ? this.#zoneMap.firstAfter(eventIdBytes(after.id)) : 0
   }
 
   /** Returns the entry of a timeline before which a page begins. */

@@ -19,7 +19,7 @@ import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
 import { ZoneMapReader, ZoneMapWriter } from '../index/zone-map.ts'
-import { type Kept, keptId, wholeId, wholeIdText } from '../kept-ids.ts'
+import { keptId, wholeId } from '../kept-ids.ts'
 import { LocalDialect } from '../local-dialect.ts'
 import { hasTable, migrateFile } from '../migrate-file.ts'
 
@@ -116,7 +116,6 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
 
 function untoldIn(connection: Connection): Untold {
   const zoneMap = new ZoneMapReader(connection)
-  const head = connection.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?')
   const event = connection
     .prepare<[string, number, number], number | null>(
       `SELECT min(received_ms) FROM events
@@ -132,18 +131,13 @@ function untoldIn(connection: Connection): Untold {
   const newest = connection
     .prepare<[string], number | null>('SELECT max(created_ms) FROM customers WHERE workspace_id = ?')
     .pluck()
-  const seqAfter = (id: string) => {
-    const seq = zoneMap.firstFrom(eventIdBytes(id))
-    const found = Number.isFinite(seq) ? head.get(seq) : undefined
-    return found && wholeIdText(found) === id ? seq + 1 : seq
-  }
   const since = (first_ms: number | null | undefined, told_ms: number) =>
     first_ms == null ? { after_ms: told_ms + 1 } : { first_ms }
   return {
     events(workspaceId, cursor, from_ms) {
       if (cursor === null) return since(event.get(workspaceId, 0, from_ms), from_ms)
       const { ms, id } = cursorPosition(cursor, 'evt')
-      const seq = seqAfter(id)
+      const seq = zoneMap.firstAfter(eventIdBytes(id))
       return since(Number.isFinite(seq) ? event.get(workspaceId, seq, from_ms) : null, ms)
     },
     customers(workspaceId, cursor, from_ms) {
