@@ -38,7 +38,7 @@ export type WaitingRefusal = Omit<RefusalRow, 'sent' | 'bytes'> & {
 
 type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
 
-/** Number of further refusals after one that is kept. */
+/** A refusal that is kept, and the number of further ones that are counted on its row. */
 export type LeftOut = RefusalName & { count: number }
 
 /** The fields that distinguish refusals. */
@@ -50,17 +50,14 @@ type Offered = Pick<
 /** Refusals of one key and code. */
 type Sample = { tokens: number; filled_ms: number; span: number; series: number }
 
-/** Refusals of a sample that are counted together on the row of one of them. */
-type Series = RefusalName & { count: number }
-
 /** Queues refusals to be written: sampled, within a memory budget, and counted if they are left out. */
 export class RefusalQueue {
   readonly #samples = new Map<string, Sample>()
   /** Those of the current span. */
-  readonly #series = new Map<string, Series>()
+  readonly #series = new Map<string, LeftOut>()
   #span = 0
   /** Series with counts that were not written yet. */
-  readonly #untold = new Set<Series>()
+  readonly #untold = new Set<LeftOut>()
   readonly #rows: WaitingRefusal[] = []
   readonly #bytesOfKeys = new Map<string, number>()
   #bytes = 0
@@ -110,7 +107,7 @@ export class RefusalQueue {
     }
   }
 
-  #push(row: WaitingRefusal): Series {
+  #push(row: WaitingRefusal): LeftOut {
     const { workspace_id, refusal_id, key_id, held_bytes } = row
     this.#rows.push(row)
     this.#bytes += held_bytes
