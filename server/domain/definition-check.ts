@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.ts'
 import { fitOf } from './definition-fit.ts'
-import { isAmong, isOfFormat, lengthOf } from './definition-values.ts'
+import { type Enumeration, isAmong, isOfFormat, lengthOf } from './definition-values.ts'
 import { type DefinedValue, isOfType, typesOf } from './event-definitions.ts'
 import { NameIndex } from './name-index.ts'
 import { pointerTo } from './pointers.ts'
@@ -144,8 +144,6 @@ function foundType(value: unknown): FoundType {
 export function meantText(text: string, meant: string | undefined): string {
   return meant === undefined ? text : cut(`${text}; did you mean ${JSON.stringify(meant)}?`)
 }
-
-type Enumeration = NonNullable<DefinedValue['enum']>
 
 const NO_PROPERTIES: NonNullable<DefinedValue['properties']> = {}
 const NO_NAMES: readonly string[] = []

@@ -1,7 +1,7 @@
 import formats from 'ajv-formats'
 import type { DefinedValue } from './event-definitions.ts'
 
-type Enumeration = NonNullable<DefinedValue['enum']>
+export type Enumeration = NonNullable<DefinedValue['enum']>
 
 /** Sets of long enumerations: an array of 30,000 values would otherwise be compared with 100 values each. */
 const sets = new WeakMap<Enumeration, ReadonlySet<unknown>>()
