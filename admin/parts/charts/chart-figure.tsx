@@ -5,17 +5,12 @@ import { flushSync } from 'react-dom'
 import { onDemand } from '../on-demand.tsx'
 import type { Output } from '../output/output.ts'
 import { OutputMenu } from '../output/output-menu.tsx'
+import type { TextTable } from '../output/table-text.ts'
 import type { Series } from './chart-series.ts'
 
 const placeholder = () => <Skeleton h="100%" />
 export const Lines = onDemand(() => import('./charts.tsx').then((module) => module.Lines), placeholder)
 export const Bars = onDemand(() => import('./charts.tsx').then((module) => module.Bars), placeholder)
-
-/** `key` is unique; labels may repeat. */
-type Column = { key: string; label: string }
-
-/** One cell per column. */
-type Row = { key: string; cells: readonly string[] }
 
 /** Whether any chart has been visible since the interface was opened. From then on the library is loaded and all are drawn. */
 let wasAnySeen = false
@@ -36,8 +31,8 @@ export function ChartFigure({
 }: {
   sentence: ReactNode
   /** The columns of the table; the first one is the row header. */
-  columns: readonly Column[]
-  rows: readonly Row[]
+  columns: TextTable['columns']
+  rows: TextTable['rows']
   /** For the legend, which is shown for two or more series. */
   series?: readonly Series[]
   height?: number
@@ -120,8 +115,8 @@ function NumberTable({
   labelledBy,
   isWhole,
 }: {
-  columns: readonly Column[]
-  rows: readonly Row[]
+  columns: TextTable['columns']
+  rows: TextTable['rows']
   labelledBy: string
   /** Shows all of it without scrolling, for printing. */
   isWhole: boolean

@@ -1,4 +1,4 @@
-/** A table as it stands on the screen. */
+/** A table as it stands on the screen, with a cell per column. Keys are unique; labels may repeat. */
 export type TextTable = {
   columns: readonly { key: string; label: string }[]
   rows: readonly { key: string; cells: readonly string[] }[]
