@@ -117,6 +117,17 @@ describe('a request that is refused for its contents', () => {
     expect(kept[2]?.errors).toEqual([{ parameter: 'dry', detail: expect.any(String) }])
   })
 
+  it('is kept once a customer was erased, whatever characters it contains', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    await client.eraseCustomer({ path: { customer_id: event.customer_id } })
+    const custom_variables = { note: '\0' }
+    const elsewhere = { ...event, journey_id: 'jrn_unknown', customer_id: 'cus_unknown' }
+    await client.createEvents({ body: { events: [{ ...elsewhere, custom_variables }, elsewhere] } })
+    const kept = await keptRefusals(client, 2, { order: 'oldest' })
+    expect(kept.map(({ sent }) => JSON.parse(sent).custom_variables)).toEqual([custom_variables, undefined])
+  })
+
   it('is kept per rejected event of a batch', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace

@@ -2,6 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, Erasures } from '../../../generated/tables.ts'
 import { firstPosition } from '../../domain/cursors.ts'
+import { isId } from '../../domain/identifiers.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
 import type { ForwardRows, Page } from '../../domain/paging.ts'
 import { erasedDelivery } from '../../domain/webhook-messages.ts'
@@ -192,11 +193,18 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
           for (const customer_type of CUSTOMER_TYPES)
             digests.set(ownDigest(erasure_secret, { customer_type, client_customer_id }), client_customer_id)
         }
+        // Senders chose the texts: one may contain a NUL, which PostgreSQL accepts in no parameter.
+        const ids = some.filter((text) => isId('cus', text))
         const found = await db
           .selectFrom('erasures')
           .select(['customer_id', 'own_digest'])
           .where('workspace_id', '=', workspaceId)
-          .where((eb) => eb.or([eb('customer_id', 'in', some), eb('own_digest', 'in', [...digests.keys()])]))
+          .where((eb) =>
+            eb.or([
+              ...(ids.length > 0 ? [eb('customer_id', 'in', ids)] : []),
+              eb('own_digest', 'in', [...digests.keys()]),
+            ]),
+          )
           .execute()
         for (const { customer_id, own_digest } of found) {
           for (const text of [customer_id, digests.get(own_digest ?? '')])
