@@ -15,7 +15,7 @@ export type Layout = {
  * Opens a file for writing. Creates it if it is missing, has another layout, is not a database, or is damaged.
  * @throws {Error} if it can be neither opened nor created; what is in it stays
  */
-export function openLaidOut(path: string, layout: Layout): Connection {
+export function openWithLayout(path: string, layout: Layout): Connection {
   let connection: Connection | undefined
   try {
     connection = layout.open(path)
@@ -27,11 +27,11 @@ export function openLaidOut(path: string, layout: Layout): Connection {
     }
   }
   connection?.close()
-  return openAnew(path, layout)
+  return createEmpty(path, layout)
 }
 
 /** Deletes the file and creates one without rows. */
-export function openAnew(path: string, { version, statements, open }: Layout): Connection {
+export function createEmpty(path: string, { version, statements, open }: Layout): Connection {
   removeDerived(path)
   const connection = open(path)
   try {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../../threads/priority.ts'
 import type { Failure } from '../../unavailable.ts'
 import { type Connection, isDamage } from '../connection.ts'
-import { openLaidOut, removeDerived } from '../derived-file.ts'
+import { openWithLayout, removeDerived } from '../derived-file.ts'
 import { failureOf, type Statement } from '../statement.ts'
 import { REFUSALS_LAYOUT } from './refusals-file.ts'
 
@@ -21,7 +21,7 @@ let connection: Connection | undefined
 
 /** @returns the rows of each statement */
 function run(statements: readonly Statement[] | 'truncate-log'): unknown[][] {
-  connection ??= openLaidOut(path, REFUSALS_LAYOUT)
+  connection ??= openWithLayout(path, REFUSALS_LAYOUT)
   if (statements === 'truncate-log') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
   const opened = connection
   return opened.transaction(() =>
@@ -46,7 +46,7 @@ parentPort?.on('message', (request: RefusalsRequest) => {
     result = { rows: run(statements) }
   } catch (error) {
     result = { failure: failureOf(error) }
-    // The next request opens it again, and creates it anew if it is damaged.
+    // The next request opens it again, and creates it again if it is damaged.
     connection?.close()
     connection = undefined
     if (isDamage(error)) removeDerived(path)

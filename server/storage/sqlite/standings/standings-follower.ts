@@ -8,7 +8,7 @@ import { type AnswerSource, StandingsAnswers } from '../../standings/standings-a
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { type Connection, endRead, measureDisk, openReadable, openServed } from '../connection.ts'
-import { openAnew, openLaidOut } from '../derived-file.ts'
+import { createEmpty, openWithLayout } from '../derived-file.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { FollowedStore } from './followed-store.ts'
@@ -164,7 +164,7 @@ export class StandingsFollower {
    */
   recover({ isDamaged }: { isDamaged: boolean }): void {
     this.close()
-    if (isDamaged) openAnew(standingsPath(this.#path), STANDINGS_LAYOUT).close()
+    if (isDamaged) createEmpty(standingsPath(this.#path), STANDINGS_LAYOUT).close()
   }
 
   close(): void {
@@ -250,12 +250,12 @@ export class StandingsFollower {
       const followed = new FollowedStore(store, this.#ring)
       const history = this.#history(store)
       const path = standingsPath(this.#path)
-      let file = openLaidOut(path, STANDINGS_LAYOUT)
+      let file = openWithLayout(path, STANDINGS_LAYOUT)
       let writer = new StandingsWriter(file, followed, history)
       opened.push(file)
       if (!writer.isNew() && !followed.has(writer.followed())) {
         file.close()
-        file = openAnew(path, STANDINGS_LAYOUT)
+        file = createEmpty(path, STANDINGS_LAYOUT)
         writer = new StandingsWriter(file, followed, history)
         opened.push(file)
       }
