@@ -328,11 +328,14 @@ export const operationPaths = {
   /**
    * List customers by their standing in a journey
    *
-   * The customers of the journey by (`entered_at`, `customer_id`), newest entry first, each with the times at which
-   * it reached the steps. The filters are those of the report, so that you can list the customers behind each of its
-   * numbers: `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of
-   * them who still have time. With a window, reached means within it. `standing` without a window gives 409
-   * `window_missing`. Only the groups `other` and `not_set` of a breakdown have no filter.
+   * The customers of the journey by `entered_at`, newest entry first, each with the times at which it reached the
+   * steps. Those who entered at the same time are in an order that does not change; if the last customer of a page is
+   * erased before you request the next one, they may be listed again.
+   *
+   * The filters are those of the report, so that you can list the customers behind each of its numbers:
+   * `reached=1&not_reached=2` are those lost between steps 1 and 2, and with `standing=waiting` those of them who
+   * still have time. With a window, reached means within it. `standing` without a window gives 409 `window_missing`.
+   * Only the groups `other` and `not_set` of a breakdown have no filter.
    */
   listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
   /**

@@ -548,6 +548,33 @@ describe('listJourneyCustomers', () => {
     }
   })
 
+  it('lists those who entered at the same time once each, and leaves out nobody if one is erased', async ({
+    cairn,
+    stepped: workspace,
+  }) => {
+    const { client, journey_id } = workspace
+    // Initialized with this key, they have identifiers in another order than that of their arrival.
+    const page = { ...workspace, client: cairn.client(workspace.publishable_key) }
+    for (let number = 1; number <= 6; number += 1)
+      await does(workspace, await initialize(page, `user-${number}`), [['signed_up', at(0)]])
+    const all = await listed(workspace)
+    expect(all.toSorted()).toEqual([1, 2, 3, 4, 5, 6])
+
+    const path = { journey_id }
+    const { data: first } = await client.listJourneyCustomers({ path, query: { limit: 3 } })
+    const names = (page: typeof first) => page?.data.map(({ client_customer_id }) => client_customer_id)
+    expect(names(first)).toEqual(all.slice(0, 3).map((number) => `user-${number}`))
+    const query = { cursor: first?.next_cursor ?? '' }
+    const { data: second } = await client.listJourneyCustomers({ path, query })
+    expect(names(second)).toEqual(all.slice(3).map((number) => `user-${number}`))
+
+    await client.eraseCustomer({ path: { customer_id: first?.data.at(-1)?.customer_id ?? '' } })
+    await report(workspace)
+    const { data: again } = await client.listJourneyCustomers({ path, query })
+    expect(names(again)).toEqual(expect.arrayContaining(names(second) ?? []))
+    expect(names(again)).not.toContain(first?.data.at(-1)?.client_customer_id)
+  })
+
   it('shows the times at which each step was reached', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'user-1')
