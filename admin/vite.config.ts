@@ -54,6 +54,14 @@ const compressed: Plugin = {
  */
 const shared = { name: 'shared', minShareCount: 4 }
 
+/** One chunk for what the frame shares with a few screens: a visit to any of them loads all of it. */
+const navigation = {
+  name: 'navigation',
+  test: /icons\/Icon(Activity|History|Key|Users)\.|admin\/overview\/(refused-share|rejections)\.|\/use-disclosure\./,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 /**
  * A chunk for choosing from lists: screens that only show data, such as the first one after signing in, do not load it. Its
  * dependencies are in the shared chunk.
@@ -62,7 +70,7 @@ const choices = {
   name: 'choices',
   // Excludes what a plain select also uses. Includes its own user: if that were in the shared chunk, each of the two chunks
   // would need the other one first.
-  test: /admin\/parts\/forms\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
+  test: /admin\/parts\/forms\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)|styles\/Pill/,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -78,7 +86,7 @@ const forms = {
 /** Chunks for what only some forms have: checkboxes and switches, without the check mark of menus, and times. */
 const checks = {
   name: 'checks',
-  test: /@mantine\/core\/esm\/(utils\/(InlineInput|InputsGroupFieldset)\/|components\/Checkbox\/(?!CheckIcon))/,
+  test: /@mantine\/core\/(esm\/utils\/(InlineInput|InputsGroupFieldset)\/|esm\/components\/Checkbox\/(?!CheckIcon)|styles\/(InlineInput|Checkbox)\.)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -146,7 +154,19 @@ export default defineConfig({
       checks: { moduleLevelDirective: false },
       output: {
         codeSplitting: {
-          groups: [arrowKeys, choices, forms, checks, comparisons, instants, json, leaving, views, shared],
+          groups: [
+            arrowKeys,
+            choices,
+            forms,
+            checks,
+            comparisons,
+            instants,
+            json,
+            leaving,
+            navigation,
+            views,
+            shared,
+          ],
         },
       },
     },

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/ThemeIcon.css'
 import { Anchor, Box, Group, Paper, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconCheck, IconClock } from '@tabler/icons-react'
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query'

@@ -1,3 +1,5 @@
+import '@mantine/core/styles/Tabs.css'
+import '../parts/tabs.css'
 import './first-event.css'
 import { Anchor, Box, Button, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRoute } from '@tabler/icons-react'

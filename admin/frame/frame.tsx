@@ -1,4 +1,4 @@
-import { AppShell, Burger, Divider, Group, Image, Modal, Text } from '@mantine/core'
+import { AppShell, Burger, Divider, Group, Modal, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -161,7 +161,7 @@ function Shell() {
               aria-expanded={navigationOpened}
             />
             <Group gap="xs" wrap="nowrap">
-              <Image src="/admin/icon.svg" alt="" w={26} h={26} />
+              <img src="/admin/icon.svg" alt="" width={26} height={26} />
               <Text fw={650} visibleFrom="xs">
                 Cairn
               </Text>

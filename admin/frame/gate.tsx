@@ -1,4 +1,4 @@
-import { Box, Center, Group, Image, Paper, Stack, Text, Title } from '@mantine/core'
+import { Box, Center, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useArrival } from '../parts/arrival.ts'
 
@@ -21,7 +21,7 @@ export function Gate({
       <title>{`${title} · Cairn`}</title>
       <Box w="100%" maw="28rem">
         <Group gap="xs" mb="lg" justify="center">
-          <Image src="/admin/icon.svg" alt="" w={28} h={28} />
+          <img src="/admin/icon.svg" alt="" width={28} height={28} />
           <Text fw={650} fz="xl">
             Cairn
           </Text>

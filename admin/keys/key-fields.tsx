@@ -1,4 +1,6 @@
 import '@mantine/core/styles/NumberInput.css'
+import '@mantine/core/styles/Pill.css'
+import '@mantine/core/styles/PillsInput.css'
 import { NumberInput, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { useForm } from '@mantine/form'
 import type { Schemas } from '../../client/person.ts'

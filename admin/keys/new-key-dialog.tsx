@@ -1,3 +1,4 @@
+import '@mantine/core/styles/InlineInput.css'
 import '@mantine/core/styles/Radio.css'
 import { Button, Group, Modal, Radio, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'

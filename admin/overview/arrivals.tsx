@@ -1,3 +1,4 @@
+import '@mantine/core/styles/ThemeIcon.css'
 import './arrivals.css'
 import { Box, Group, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'

@@ -1,3 +1,5 @@
+import '@mantine/core/styles/InlineInput.css'
+import '@mantine/core/styles/Checkbox.css'
 import { Checkbox, NativeSelect } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import type { ReportFilters } from './report-filters.ts'

@@ -1,3 +1,5 @@
+import '@mantine/core/styles/Tabs.css'
+import '../parts/tabs.css'
 import { Stack, Tabs, Text } from '@mantine/core'
 import { CodeBlock } from '../first-event/code-block.tsx'
 import { verificationCode } from './verification-code.ts'
