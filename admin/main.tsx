@@ -3,6 +3,7 @@ import './page.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { keepLostFocus } from './parts/lost-focus.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no element #root')
@@ -11,6 +12,8 @@ createRoot(root).render(
     <App />
   </StrictMode>,
 )
+
+keepLostFocus()
 
 // A page restored from the back/forward cache may show data that its session can no longer read.
 addEventListener('pageshow', ({ persisted }) => {
