@@ -337,7 +337,7 @@ describe('a key', () => {
     const row = rowOf(page, workspace.secret_key).first()
     await row.getByText('Expired', { exact: true }).filter({ visible: true }).waitFor()
     await row.getByRole('button', { name: /^Actions for/ }).click()
-    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke'])
+    await expect.poll(() => page.getByRole('menuitem').allTextContents()).toEqual(['Revoke'])
   })
 
   it('that expires while it is shown is no longer listed among the active ones', async () => {
