@@ -29,11 +29,16 @@ export function keepLostFocus(): void {
     if (!focused || focused.isConnected) return
     const whole = dialog ?? (rows.length > 0 && document.querySelector('h1'))
     const next = rows.find((row) => row.isConnected) ?? whole
-    if (!(next instanceof HTMLElement)) return
-    if (!next.hasAttribute('tabindex')) {
-      next.tabIndex = -1
-      next.addEventListener('blur', () => next.removeAttribute('tabindex'), { once: true })
-    }
-    next.focus()
+    if (next) takeFocus(next)
   }).observe(document.body, { childList: true, subtree: true })
+}
+
+/** Moves the focus to something that may be no control. */
+export function takeFocus(element: Element): void {
+  if (!(element instanceof HTMLElement)) return
+  if (!element.hasAttribute('tabindex')) {
+    element.tabIndex = -1
+    element.addEventListener('blur', () => element.removeAttribute('tabindex'), { once: true })
+  }
+  element.focus()
 }

@@ -82,4 +82,13 @@ describe('The focus stays in its place when what has it is removed', () => {
     await dialog.getByText('Accounts').waitFor({ state: 'hidden' })
     await expectFocus(dialog)
   })
+  it('customers: in the first row that was read when more are shown', async ({ workspace, open }) => {
+    for (let count = 0; count < 120; count += 1) await initialize(workspace, `user-${count}`)
+    const page = await open('customers')
+    const rows = tableRows(page, 'Customers')
+    await rows.last().waitFor()
+    const shown = await rows.count()
+    await press(page.getByRole('button', { name: 'Show more' }))
+    await expectFocus(rows.nth(shown))
+  })
 })

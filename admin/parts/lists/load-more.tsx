@@ -1,4 +1,6 @@
 import { Button, Center, Stack, Text } from '@mantine/core'
+import { useRef } from 'react'
+import { takeFocus } from '../lost-focus.ts'
 import { ProblemAlert } from '../problem-alert.tsx'
 
 /** The used part of `usePages`. */
@@ -14,13 +16,23 @@ type MorePages = {
 
 /**
  * A button that reads the next page of a `usePages` list; if nothing was found yet, it searches older items. Renders nothing
- * at the end of the list, and while it is that of earlier filters.
+ * at the end of the list, and while it is that of earlier filters. The first row of the page that was read receives the focus.
  */
 export function LoadMore({ query }: { query: MorePages }) {
+  const whole = useRef<HTMLDivElement>(null)
   if (!query.hasNextPage || query.isPlaceholderData) return null
   const isFound = query.items.length > 0
+  async function read() {
+    const last = [...(whole.current?.parentElement?.querySelectorAll('tr, li') ?? [])].at(-1)
+    await query.fetchNextPage()
+    // Once the rows are drawn. The button was disabled meanwhile, or is gone.
+    setTimeout(() => {
+      const next = last?.nextElementSibling
+      if (next && document.activeElement === document.body) takeFocus(next)
+    })
+  }
   return (
-    <Stack>
+    <Stack ref={whole}>
       {query.isFetchNextPageError && <ProblemAlert error={query.error} />}
       {!isFound && (
         <Text ta="center" role="status">
@@ -30,7 +42,7 @@ export function LoadMore({ query }: { query: MorePages }) {
         </Text>
       )}
       <Center>
-        <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        <Button variant="default" loading={query.isFetchingNextPage} onClick={read}>
           {isFound ? 'Show more' : 'Search older'}
         </Button>
       </Center>
