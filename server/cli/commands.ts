@@ -14,7 +14,7 @@ type Listed = {
 /** Each command is loaded on demand, so that a short command need not wait for what a server or an import loads. */
 const commands: Record<string, Listed> = {
   serve: {
-    description: 'run the server until SIGTERM or SIGINT',
+    description: 'run the server until SIGTERM, SIGINT or SIGHUP',
     load: async () => (await import('./serve.ts')).defineServe,
   },
   dev: {

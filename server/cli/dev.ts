@@ -10,7 +10,7 @@ import type { CommandIo } from './command-io.ts'
 import { createWorkspace } from './init.ts'
 import { name } from './options.ts'
 import { requestLines } from './request-lines.ts'
-import { nextSignal } from './signals.ts'
+import { firstSignal, secondSignal } from './signals.ts'
 import { inStore } from './store.ts'
 import { columns } from './table.ts'
 
@@ -28,7 +28,7 @@ async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) 
   const folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'))
   // Runs however the process ends, except after SIGKILL.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const stopped = nextSignal()
+  const stopped = firstSignal()
   const config = { ...given, databaseUrl: `sqlite:${join(folder, 'cairn.db')}` }
   const made = await createWorkspace(config.databaseUrl, { workspace: 'Development', journey })
   const lines = requestLines((line) => (json ? io.stderr : io.stdout).write(line))
@@ -39,7 +39,7 @@ async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) 
     const told = { url: server.url, ...made, setup_link }
     io.stdout.write(json ? `${JSON.stringify(told)}\n` : report(told))
     await Promise.race([stopped, server.died])
-    nextSignal().then(() => process.exit(1))
+    secondSignal().then(() => process.exit(1))
   } finally {
     await server.stop()
   }

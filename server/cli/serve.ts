@@ -6,7 +6,7 @@ import { startServer } from '../main.ts'
 import { lowerPoolPriority } from '../storage/threads/priority.ts'
 import type { CommandIo } from './command-io.ts'
 import { logListening, openLog } from './log.ts'
-import { nextSignal } from './signals.ts'
+import { firstSignal, secondSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 
 /** Maximum time for finishing the requests in flight at shutdown. */
@@ -23,7 +23,11 @@ async function serve(config: Config, io: CommandIo) {
   await lowerPoolPriority()
   const stopped = Promise.withResolvers<NodeJS.Signals>()
   // Not earlier: until then a signal ends the process at once, however long the start takes.
-  const server = await startServer({ config, log, beforeListening: () => nextSignal().then(stopped.resolve) })
+  const server = await startServer({
+    config,
+    log,
+    beforeListening: () => firstSignal().then(stopped.resolve),
+  })
   // Not to standard output: that is the log, which others keep and read. Before the log line, so that readers of that
   // line already have the link.
   if (server.setupLink !== undefined) {
@@ -44,7 +48,7 @@ async function serve(config: Config, io: CommandIo) {
     (signal) => log.info({ signal }, 'shutting down: accepting no new work, finishing requests in flight'),
     (error) => log.fatal({ err: error }, 'shutting down after a fatal error'),
   )
-  nextSignal().then((signal) => {
+  secondSignal().then((signal) => {
     log.warn({ signal }, 'second signal; exiting immediately')
     process.exit(1)
   })

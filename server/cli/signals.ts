@@ -1,10 +1,22 @@
 import { CommandFailure, ExitCode } from './failure.ts'
 
-/** Resolves with the next SIGTERM or SIGINT. */
-export function nextSignal(): Promise<NodeJS.Signals> {
+/** Resolves with the first signal that asks the process to stop; SIGHUP means that its terminal was closed. */
+export function firstSignal(): Promise<NodeJS.Signals> {
+  return nextOf(['SIGTERM', 'SIGINT', 'SIGHUP'])
+}
+
+/**
+ * Resolves with the next signal of a person or supervisor who does not want to wait. Not SIGHUP: when a terminal is
+ * closed, the shell sends one and the kernel another.
+ */
+export function secondSignal(): Promise<NodeJS.Signals> {
+  return nextOf(['SIGTERM', 'SIGINT'])
+}
+
+/** Their listeners stay, so that later ones of these signals do not end the process by themselves. */
+function nextOf(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
+    for (const signal of signals) process.on(signal, resolve)
   })
 }
 

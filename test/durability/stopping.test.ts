@@ -38,7 +38,7 @@ async function refusesConnections({ url }: ChildServer) {
   await expect.poll(connects, { interval: 10 }).toBe('ECONNREFUSED')
 }
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s', (signal) => {
   it('stops a server in order from its first answer on', async () => {
     const PORT = String(await freePort())
     const server = spawnCairn(['serve'], { environment: { DATABASE_URL: await newStore(), PORT } })
@@ -144,6 +144,18 @@ describe('a second signal', () => {
     server.kill(first)
     await refusesConnections(server)
     expect(await server.end(second)).toMatchObject({ code: 1, signal: null })
+  })
+
+  it('does not, if both are SIGHUP: the shell and the kernel each send one when a terminal is closed', async () => {
+    const { server, secret_key, event } = await startChildServerWithCustomer()
+    const request = await beginRequest(server, secret_key)
+    server.kill('SIGHUP')
+    await refusesConnections(server)
+    server.kill('SIGHUP')
+    request.end(JSON.stringify(event))
+    const [reply] = await once(request, 'response')
+    expect(reply.statusCode).toBe(201)
+    expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
   })
 })
 
