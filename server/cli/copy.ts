@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
+import { storageFailure } from '../storage/sqlite/connection.ts'
 import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
@@ -101,6 +102,10 @@ function failureOf(error: unknown): unknown {
   if (error instanceof CopyDiffers) {
     const advice = 'Stop every server and start again with an empty target'
     return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
+  }
+  // PostgreSQL names the file that it cannot extend.
+  if (storageFailure(causeOf(error)) === 'storage_full') {
+    return new CommandFailure('the disk of --to is full. Make room, and run the same command again to resume')
   }
   return error
 }

@@ -1,6 +1,6 @@
 // engines: sqlite (what only SQLite has)
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -16,6 +16,7 @@ import { scrape, sumOf } from '../../fixtures/exposition.ts'
 import { connect, storedEvents } from '../../fixtures/file-store.ts'
 import { machine } from '../../fixtures/machine.ts'
 import { withPatience } from '../../fixtures/patience.ts'
+import { smallDisk } from '../../fixtures/small-disk.ts'
 
 /** Limits the size of files that the process writes, like a full disk. */
 function limitFiles(pid: number, bytes: number | 'unlimited') {
@@ -74,16 +75,6 @@ it.runIf(machine.canLimitFiles())(
 const MIB = 1024 * 1024
 
 const canMount = machine.canMount()
-
-/** A folder on a file system of its own. */
-function smallDisk(bytes: number): string {
-  const folder = temporaryFolder()
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
-  onTestFinished(() => {
-    spawnSync('umount', ['--lazy', folder])
-  })
-  return folder
-}
 
 it.runIf(canMount)(
   'refuses writes before a full disk fails, keeps what it acknowledged, and continues when there is room',
