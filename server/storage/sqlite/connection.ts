@@ -93,6 +93,16 @@ export function openServed(path: string, file: FileIdentity, cache_KiB?: number)
 }
 
 /**
+ * Whether the files of an open database still have their names. Otherwise SQLite continues to write to what is deleted when
+ * it is closed. An open database in WAL mode always has its log and the index of the log (`-shm`).
+ * @param file the one that was opened
+ */
+export function hasItsFiles(path: string, file: FileIdentity): boolean {
+  const isInPlace = isSameFile(statSync(path, { throwIfNoEntry: false }), file)
+  return isInPlace && existsSync(`${path}-wal`) && existsSync(`${path}-shm`)
+}
+
+/**
  * Refuses a file that this process cannot write. SQLite opens it nevertheless, for reading.
  * @throws {CannotOpen}
  */

@@ -1,6 +1,6 @@
 // engines: sqlite (what only SQLite has)
 
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { withPatience } from '../../fixtures/patience.ts'
@@ -54,4 +54,27 @@ it('a damaged file of refusals is replaced, and blocks nobody', async () => {
   await expect.poll(() => listed(store), withPatience).toEqual(['"after"'])
   // Either by that list, or by the deletion of what has expired.
   expect([...met, ...failures]).toHaveLength(1)
+})
+
+it('a file of refusals that is removed under a server is created again, without what was in it', async () => {
+  const store = await openStoreForTest()
+  const path = `${sqlitePath(store.databaseUrl)}-refusals`
+  offer(store, '"before"')
+  await expect.poll(() => listed(store), withPatience).toEqual(['"before"'])
+  rmSync(path)
+  expect(await listed(store)).toEqual([])
+  offer(store, '"after"')
+  await expect.poll(() => listed(store), withPatience).toEqual(['"after"'])
+  expect(existsSync(path)).toBe(true)
+})
+
+it('refusals are kept if the log of their file is removed under a server', async () => {
+  const store = await openStoreForTest()
+  const log = `${sqlitePath(store.databaseUrl)}-refusals-wal`
+  offer(store, '"before"')
+  await expect.poll(() => listed(store), withPatience).toEqual(['"before"'])
+  rmSync(log)
+  offer(store, '"after"')
+  await expect.poll(() => listed(store), withPatience).toEqual(['"after"', '"before"'])
+  expect(existsSync(log)).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { FileIdentity } from '../../same-file.ts'
@@ -7,7 +7,14 @@ import { adoptSteps, rebuildSome } from '../../standings/rebuild.ts'
 import { type AnswerSource, StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { type Connection, endRead, measureDisk, openReadable, openServed } from '../connection.ts'
+import {
+  type Connection,
+  endRead,
+  hasItsFiles,
+  measureDisk,
+  openReadable,
+  openServed,
+} from '../connection.ts'
 import { createEmpty, openWithLayout } from '../derived-file.ts'
 import type { MemtableRing } from '../index/memtable.ts'
 import { CustomerHistory } from './customer-history.ts'
@@ -34,6 +41,8 @@ const JOURNEYS_LOOKED_AT = 50
 type Open = {
   store: Connection
   file: Connection
+  /** The opened file of standings. */
+  stats: Stats
   followed: FollowedStore
   identifiers: Identifiers
   answers: StandingsAnswers
@@ -82,6 +91,8 @@ export class StandingsFollower {
 
   /** Processes the next slice of what was stored. @throws {NoRoom} @throws whatever SQLite throws */
   async follow(): Promise<Followed> {
+    // What has its name now is followed instead, and created if nothing has.
+    if (this.#open && !hasItsFiles(standingsPath(this.#path), this.#open.stats)) this.close()
     const open = this.#opened()
     const { followed, history, writer } = open
     const now_ms = this.#now()
@@ -270,6 +281,7 @@ export class StandingsFollower {
       return {
         store,
         file,
+        stats: statSync(path),
         followed,
         identifiers: new Identifiers(store),
         // Another file counts its changes from the start, so cached answers of the old one would look current.

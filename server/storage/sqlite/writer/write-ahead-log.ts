@@ -4,7 +4,15 @@ import { isSameFile } from '../../same-file.ts'
 import type { Disk } from '../../storage.ts'
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
-import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from '../connection.ts'
+import {
+  BUSY_MS,
+  type Connection,
+  hasItsFiles,
+  LOG_KEPT_BYTES,
+  measureDisk,
+  measureLog,
+  targetOf,
+} from '../connection.ts'
 
 const MIB = 1024 * 1024
 
@@ -147,12 +155,9 @@ export class WriteAheadLog {
     return { log_bytes, unmoved_bytes, free_bytes, refusing: hasRoom ? (isLong ? 'log' : null) : 'disk' }
   }
 
-  /**
-   * Whether the files that connections have opened still have their names. Otherwise SQLite continues to write to what is
-   * deleted when the server ends. An open store always has its log and the index of the log (`-shm`).
-   */
+  /** Whether the files that connections have opened still have their names. */
   get hasItsFiles(): boolean {
-    return this.#hasItsFile() && existsSync(`${this.#path}-wal`) && existsSync(`${this.#path}-shm`)
+    return hasItsFiles(this.#path, this.#file)
   }
 
   #hasItsFile(): boolean {

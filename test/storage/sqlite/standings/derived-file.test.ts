@@ -1,6 +1,6 @@
 // engines: sqlite (what only SQLite has)
 
-import { copyFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
@@ -56,6 +56,18 @@ describe('the file of standings is rebuilt', () => {
     const store = await reopened(first, change)
     await expectExact(store.path, subject.journey_id)
     expect(await reachedOf(store, subject)).toEqual([1, 1, 0])
+  })
+
+  it.each(['', '-wal', '-shm'])('if its file%s is removed under a server', async (name) => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    await expectExact(store.path, subject.journey_id)
+    const removed = standingsPath(store.path) + name
+    rmSync(removed)
+    await vi.waitUntil(() => existsSync(removed), withPatience)
+    await insert(store, subject, { event_id: 'paid' })
+    await expectExact(store.path, subject.journey_id)
+    expect(await reachedOf(store, subject)).toEqual([1, 1, 1])
   })
 
   it('if it belongs to another store, or to a later state of the store', async () => {
