@@ -16,6 +16,7 @@ defined. With --check it compares them with those of a file and writes none.
   --journey <id>      the journey; with --check by default that of the file
   --check <file>      a file that this command has written
   --key-file <file>   file that contains only the secret key; by default CAIRN_SERVICE_KEY has it
+  --version           print the version of the client
 
 Exit codes of --check: 0 the same for senders, 1 additive, 2 breaking. 3: the command failed.
 `
@@ -40,10 +41,16 @@ async function run(args: string[]): Promise<number> {
       check: { type: 'string' },
       'key-file': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'V' },
     },
   })
   if (values.help) {
     process.stdout.write(USAGE)
+    return 0
+  }
+  if (values.version) {
+    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+    process.stdout.write(`${version}\n`)
     return 0
   }
   const { 'base-url': baseUrl, check, 'key-file': keyFile } = values

@@ -244,6 +244,12 @@ describe('cairn-client types', () => {
     expect(stderr.split('.\n\nUsage: ', 1)).toEqual([`cairn-client: ${message}`])
   })
 
+  it('prints the version of its package', async () => {
+    const { version } = JSON.parse(readFileSync('client/package.json', 'utf8'))
+    const printed = await run(join('node_modules', '.bin', 'cairn-client'), ['--version'])
+    expect(printed).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
   it('reads the key from a file', async () => {
     const key = writeIn(project, 'key', `${workspace.secret_key}\n`)
     const args = ['types', '--base-url', baseUrl, '--journey', workspace.journey_id, '--key-file', key]
