@@ -58,6 +58,7 @@ describe('The focus stays in its place when what has it is removed', () => {
     await expect.poll(() => sessions.count()).toBe(2)
     await expectFocus(sessions.last())
   })
+
   it('views and their links: in the next item, or at the dialog', async ({ workspace, owner, open }) => {
     const { journey_id } = workspace
     const api = owner.client(workspace.workspace_id)
@@ -82,6 +83,7 @@ describe('The focus stays in its place when what has it is removed', () => {
     await dialog.getByText('Accounts').waitFor({ state: 'hidden' })
     await expectFocus(dialog)
   })
+
   it('customers: in the first row that was read when more are shown', async ({ workspace, open }) => {
     for (let count = 0; count < 120; count += 1) await initialize(workspace, `user-${count}`)
     const page = await open('customers')

@@ -1,5 +1,5 @@
 import { Button, Center, Stack, Text } from '@mantine/core'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { takeFocus } from '../lost-focus.ts'
 import { ProblemAlert } from '../problem-alert.tsx'
 
@@ -16,20 +16,25 @@ type MorePages = {
 
 /**
  * A button that reads the next page of a `usePages` list; if nothing was found yet, it searches older items. Renders nothing
- * at the end of the list, and while it is that of earlier filters. The first row of the page that was read receives the focus.
+ * at the end of the list, and while it is that of earlier filters. The first row that was read receives the focus, unless it has
+ * been moved meanwhile.
  */
 export function LoadMore({ query }: { query: MorePages }) {
   const whole = useRef<HTMLDivElement>(null)
+  const lastRow = useRef<Element>(null)
+  useEffect(() => {
+    const next = lastRow.current?.nextElementSibling
+    if (!next) return
+    lastRow.current = null
+    const focused = document.activeElement
+    if (focused === document.body || whole.current?.contains(focused)) takeFocus(next)
+  })
   if (!query.hasNextPage || query.isPlaceholderData) return null
   const isFound = query.items.length > 0
-  async function read() {
-    const last = [...(whole.current?.parentElement?.querySelectorAll('tr, li') ?? [])].at(-1)
-    await query.fetchNextPage()
-    // Once the rows are drawn. The button was disabled meanwhile, or is gone.
-    setTimeout(() => {
-      const next = last?.nextElementSibling
-      if (next && document.activeElement === document.body) takeFocus(next)
-    })
+  function read() {
+    const rows = whole.current?.parentElement?.querySelectorAll('tr, li') ?? []
+    lastRow.current = [...rows].at(-1) ?? null
+    query.fetchNextPage()
   }
   return (
     <Stack ref={whole}>
