@@ -60,7 +60,9 @@ async function backup(
   try {
     // A path with another name has another write-ahead log; the copy would miss what is not checkpointed yet.
     assertServedPath(path)
-    const { events, newest_ms } = await withStoreCopy(path, copy, (copied) => {
+    // Elsewhere it stays root's: the service must not be able to change a backup that root keeps from it.
+    const model = statSync(folder).uid === statSync(path).uid ? path : undefined
+    const { events, newest_ms } = await withStoreCopy({ path, copy, model }, (copied) => {
       put(copy, file, overwrite)
       syncFile(folder)
       return copied

@@ -1,8 +1,11 @@
 import {
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -18,7 +21,7 @@ import { instantOrNull, instantText } from '../domain/instants.ts'
 import { keyStatus } from '../domain/service-keys.ts'
 import { InUse } from '../in-use.ts'
 import { errorText } from '../storage/file-errors.ts'
-import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
+import { FOLDER_MODE, giveToOwnerOf, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { isSameFile } from '../storage/same-file.ts'
@@ -104,7 +107,7 @@ async function replace(config: Config, file: string) {
   if (realpathSync(file) === path) throw new CommandFailure(`${file} is the store itself`, ExitCode.conflict)
   const at_ms = Date.now()
   const copy = path + RESTORED
-  return await withStoreCopy(file, copy, async ({ events, newest_ms }) => {
+  return await withStoreCopy({ path: file, copy, model: path }, async ({ events, newest_ms }) => {
     const replaced = await readReplaced(path, accessTo)
     const lastRef = (await readReplaced(path, lastCustomerRef)) ?? 0
     await noteErasures(config, (await readReplaced(path, erasuresIn)) ?? [])
@@ -187,6 +190,9 @@ function keepReplaced(path: string, at_ms: number): string | null {
   if (isEmpty && logs.length + derived.length === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: FOLDER_MODE })
+  const descriptor = openSync(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  giveToOwnerOf(path, descriptor)
+  closeSync(descriptor)
   const kept = (suffix: string) => join(folder, basename(path) + suffix)
   try {
     for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))

@@ -10,12 +10,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /**
  * Copies a store to a file that only the owner may read, verifies it, and passes it on to be renamed. Removes what is
  * left of it afterwards, or when a signal ends the process.
- * @param copy path of the copy, which no other process uses
+ * @param options.copy path of the copy, which no other process uses
+ * @param options.model see `createPrivateFile`
  * @throws {Error} that says how much space is missing, if its disk is full
  */
 export async function withStoreCopy<Result>(
-  path: string,
-  copy: string,
+  { path, copy, model }: { path: string; copy: string; model: string | undefined },
   use: (copied: CopiedStore) => Promise<Result> | Result,
 ): Promise<Result> {
   const interrupted = (signal: NodeJS.Signals) => {
@@ -27,7 +27,7 @@ export async function withStoreCopy<Result>(
   for (const signal of SIGNALS) process.on(signal, interrupted)
   try {
     // Created here and not by SQLite, so that it is never readable by others.
-    closeSync(createPrivateFile(copy))
+    closeSync(createPrivateFile(copy, model))
     const copied = await copyStore({ path, copy })
     syncFile(copy)
     return await use(copied)

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -28,7 +29,43 @@ export const FOLDER_MODE = 0o700
 export function makePrivate(path: string): void {
   makePrivateFolder(dirname(path))
   // Before the engine does, which would make it readable for everyone.
-  closeSync(openSync(path, 'a', FILE_MODE))
+  makePrivateFile(path)
+}
+
+/**
+ * Creates a file that only its owner can access, if it does not exist. In a folder of another user, root gives it to that
+ * user.
+ * @throws {Error} from the file system
+ */
+export function makePrivateFile(path: string): void {
+  let descriptor: number
+  try {
+    // Exclusively: root must not give away the target of a link.
+    descriptor = openSync(path, 'wx', FILE_MODE)
+  } catch {
+    closeSync(openSync(path, 'a', FILE_MODE))
+    return
+  }
+  giveToOwnerOf(dirname(path), descriptor)
+  closeSync(descriptor)
+}
+
+/**
+ * Gives what root has created to the owner of another file or folder, so that a service which runs as that user can use
+ * it. Does nothing for any other user, or where even root cannot, as on some network file systems.
+ */
+export function giveToOwnerOf(model: string, descriptor: number): void {
+  if (!isRoot()) return
+  try {
+    const { uid, gid } = statSync(model)
+    fchownSync(descriptor, uid, gid)
+  } catch {
+    // Opening it as that user will report it.
+  }
+}
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0
 }
 
 /**
@@ -51,20 +88,24 @@ export function makePrivateFolder(path: string): void {
 /**
  * Creates a new file readable only by its owner. Another file or link at the path is removed, never followed or written
  * to, because other users may have put it there.
+ * @param model see `giveToOwnerOf`; without it, the file belongs to the user of this process
  * @returns its descriptor, for writing
  * @throws {Error} from the file system
  */
-export function createPrivateFile(path: string): number {
+export function createPrivateFile(path: string, model?: string): number {
   rmSync(path, { force: true })
   // O_EXCL: not even a link that is created at this moment is followed.
-  return openSync(path, 'wx', FILE_MODE)
+  const descriptor = openSync(path, 'wx', FILE_MODE)
+  if (model !== undefined) giveToOwnerOf(model, descriptor)
+  return descriptor
 }
 
 /**
  * Opens a file of an earlier run to continue it, and makes it inaccessible to other users.
  * @param flags from `constants`, for example `O_RDWR`; with `O_CREAT` it is created if it does not exist
  * @returns its descriptor
- * @throws {Error} if it is a link or has another name, is not a regular file or belongs to another user
+ * @throws {Error} if it is a link or has another name, is not a regular file or belongs to another user. Root may read what
+ *   belongs to the owner of the folder
  */
 export function openPrivateFile(path: string, flags: number): number {
   let descriptor: number
@@ -76,7 +117,9 @@ export function openPrivateFile(path: string, flags: number): number {
   }
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile() || stats.nlink > 1 || stats.uid !== process.getuid?.()) throw notOurs(path)
+    const isReadByRoot = isRoot() && flags === constants.O_RDONLY && stats.uid === statSync(dirname(path)).uid
+    const isOurs = isReadByRoot || stats.uid === process.getuid?.()
+    if (!stats.isFile() || stats.nlink > 1 || !isOurs) throw notOurs(path)
     fchmodSync(descriptor, FILE_MODE)
     return descriptor
   } catch (error) {
@@ -94,10 +137,11 @@ function notOurs(path: string): Error {
 /**
  * Writes a file atomically, readable only by its owner: to a temporary file first, so that the path has either the
  * previous contents or the complete new ones, on disk. A link at the path is replaced, not followed.
+ * @param model see `createPrivateFile`
  * @throws {Error} from the file system
  */
-export function writePrivateFile(path: string, text: string): void {
-  replace(path, text, FILE_MODE)
+export function writePrivateFile(path: string, text: string, model?: string): void {
+  replace(path, text, FILE_MODE, model)
 }
 
 /**
@@ -112,9 +156,9 @@ export function writeWholeFile(path: string, text: string): void {
   else writeFileSync(path, text)
 }
 
-function replace(path: string, text: string, mode: number) {
+function replace(path: string, text: string, mode: number, model?: string) {
   const partial = `${path}.partial`
-  const descriptor = createPrivateFile(partial)
+  const descriptor = createPrivateFile(partial, model)
   try {
     writeFileSync(descriptor, text)
     fchmodSync(descriptor, mode)

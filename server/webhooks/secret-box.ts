@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { closeSync, constants, existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { isFile } from '../storage/open.ts'
 import { openPrivateFile, writePrivateFile } from '../storage/private-file.ts'
@@ -75,7 +76,8 @@ export class SecretBox {
     if ('key' in this.#source) return this.#source.key
     const key = this.#readKey() ?? randomBytes(32)
     // Also if the file was removed since it was read: after a restart, nobody could decrypt the secrets.
-    if (!existsSync(this.#source.path)) writePrivateFile(this.#source.path, `${key.toString('base64')}\n`)
+    const { path } = this.#source
+    if (!existsSync(path)) writePrivateFile(path, `${key.toString('base64')}\n`, dirname(path))
     this.#key = key
     return key
   }

@@ -1,10 +1,10 @@
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Database } from '../database.ts'
 import { errorText } from '../file-errors.ts'
 import { inTransaction } from '../in-transaction.ts'
-import { FILE_MODE, syncFile } from '../private-file.ts'
+import { FILE_MODE, makePrivateFile, syncFile } from '../private-file.ts'
 import { type FileIdentity, isSameFile } from '../same-file.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure } from './erasures.ts'
@@ -26,7 +26,7 @@ export function makeErasuresFile(path: string) {
     throw new Error(`CAIRN_ERASURES_FILE must be a file, but ${path} is something else`)
   }
   try {
-    closeSync(openSync(path, 'a', FILE_MODE))
+    makePrivateFile(path)
   } catch (error) {
     throw new Error(`Cannot write the file of CAIRN_ERASURES_FILE: ${errorText(error)}`, { cause: error })
   }
@@ -127,6 +127,7 @@ export class ErasureJournal {
     this.#waiting = new Map()
     this.#next = undefined
     if (missing.length === 0) return
+    makePrivateFile(this.#path)
     const file = await open(this.#path, 'a', FILE_MODE)
     try {
       const identity = await file.stat()
