@@ -47,7 +47,8 @@ export class SecretBox {
   open(sealed: string, webhookId: string): { secret: string } | 'other_key' {
     const [, digest, base64 = ''] = SEALED.exec(sealed) ?? []
     if (digest === undefined) throw new Error('A sealed secret is damaged')
-    const key = this.#readKey()
+    // Read again only for another key: the operator may have put that in place since.
+    const key = this.#key && digestOf(this.#key) === digest ? this.#key : this.#readKey()
     if (key === undefined || digestOf(key) !== digest) return 'other_key'
     const bytes = Buffer.from(base64, 'base64')
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
@@ -58,9 +59,10 @@ export class SecretBox {
     return { secret: secret + decipher.final('utf8') }
   }
 
+  /** Returns the key that is on disk now; the last one if its file was removed. */
   #readKey(): Buffer | undefined {
     if ('key' in this.#source) return this.#source.key
-    if (this.#key || !existsSync(this.#source.path)) return this.#key
+    if (!existsSync(this.#source.path)) return this.#key
     const file = openPrivateFile(this.#source.path, constants.O_RDONLY)
     try {
       this.#key = readEncryptionKey(readFileSync(file, 'utf8').trim())

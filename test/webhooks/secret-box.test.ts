@@ -69,6 +69,20 @@ it('writes its key again before it seals if the file was removed, so that no sec
   }
 })
 
+it('seals with the key that is in its file now, and opens what that has sealed', () => {
+  const path = join(temporaryFolder(), 'cairn.db-encryption-key')
+  const box = new SecretBox({ path })
+  box.seal(secret, 'whk_1')
+  const key = randomBytes(32)
+  const other = new SecretBox({ key })
+  expect(box.open(other.seal(secret, 'whk_1'), 'whk_1')).toBe('other_key')
+  writeFileSync(path, key.toString('base64'))
+  expect(box.open(other.seal(secret, 'whk_1'), 'whk_1')).toEqual({ secret })
+  const next = randomBytes(32)
+  writeFileSync(path, next.toString('base64'))
+  expect(new SecretBox({ key: next }).open(box.seal(secret, 'whk_1'), 'whk_1')).toEqual({ secret })
+})
+
 it('does not replace a key file that it cannot read', () => {
   const path = join(temporaryFolder(), 'cairn.db-encryption-key')
   writeFileSync(path, 'damaged')
