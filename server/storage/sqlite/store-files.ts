@@ -1,10 +1,31 @@
-import { chmodSync, lstatSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { FILE_MODE, FOLDER_MODE } from '../private-file.ts'
 
-/** The file of a `sqlite:` URL whose form the configuration has checked. */
+/**
+ * The file of a `sqlite:` URL whose form the configuration has checked. If it is a link, the target: that is where SQLite keeps
+ * its log, and the other files beside a store must be the same under all its names.
+ */
 export function sqlitePath(url: string): string {
-  return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+  const path = url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return path
+    // A target that does not exist yet is created under its own name.
+    return existsSync(path) ? realpathSync(path) : resolve(realpathSync(dirname(path)), readlinkSync(path))
+  } catch {
+    // Missing, or in a folder that we may not enter; opening it will report that.
+    return path
+  }
 }
 
 /** Whether there is a store at a path. An empty file is none: it was never written, or its contents are lost. */

@@ -1,12 +1,17 @@
 // engines: sqlite (what only SQLite has)
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import { openSecretBox } from '../../../server/webhooks/secret-box.ts'
 import { newStore, temporaryFolder } from '../../fixtures/cairn.ts'
+import { startChildServer } from '../../fixtures/child-server.ts'
 import { cairnFile, runCairn, spawnCairn, startCommand } from '../../fixtures/command.ts'
+import { initialize } from '../../fixtures/customer.ts'
+import { withPatience } from '../../fixtures/patience.ts'
 
 it('a SQLite database of another program is refused and left as it is', async () => {
   const path = join(temporaryFolder(), 'other.db')
@@ -72,4 +77,25 @@ it('a store that cannot be created because its disk is full says so', async () =
   const full = await startCommand('bash', limited, { environment: { DATABASE_URL } }).ended
   expect(full).toMatchObject({ code: 1, stderr: expect.stringMatching(/^cairn: .*(disk|full).*\n$/) })
   expect(await runCairn(['migrate'], { environment: { DATABASE_URL } })).toMatchObject({ code: 0 })
+})
+
+it('everything beside a store is beside its file, also by a link that was there first', async () => {
+  const [folder, links] = [temporaryFolder(), temporaryFolder()]
+  const link = join(links, 'cairn.db')
+  symlinkSync(join(folder, 'cairn.db'), link)
+  const databaseUrl = `sqlite:${link}`
+  const workspace = await createWorkspace(databaseUrl, { workspace: 'A', journey: 'B' })
+  const server = await startChildServer({ databaseUrl })
+  const client = server.client(workspace.secret_key)
+  const customer_id = await initialize({ ...workspace, client }, 'user-1')
+  await client.createEvent({ body: { journey_id: 'jrn_none', customer_id, event_id: 'signed_up' } })
+  await client.eraseCustomer({ path: { customer_id } })
+  openSecretBox({ encryptionKey: undefined, databaseUrl })?.seal('whsec_1', 'whk_1')
+  const names = ['', '-encryption-key', '-erasures', '-refusals', '-standings', '.lock'].map(
+    (suffix) => `cairn.db${suffix}`,
+  )
+  await vi.waitUntil(() => names.every((name) => readdirSync(folder).includes(name)), withPatience)
+  await server.end('SIGTERM')
+  expect(readdirSync(folder).toSorted()).toEqual(names)
+  expect(readdirSync(links)).toEqual(['cairn.db'])
 })
