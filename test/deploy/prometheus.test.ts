@@ -60,6 +60,12 @@ describe('the rules for Prometheus', () => {
     ).toEqual([])
   })
 
+  it('each have a test in which they fire', () => {
+    const tests = readFileSync(`${folder}/cairn.rules.test.yaml`, 'utf8')
+    const fired = [...tests.matchAll(/labels: '\{alertname="(\w+)"/g)].map(([, alert]) => alert)
+    expect([...new Set(fired)].toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+
   it.skipIf(!hasPrograms('promtool'))('are accepted by promtool, and fire when they should', () => {
     const run = (...args: string[]) =>
       execFileSync(pathOf('promtool') ?? '', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
