@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -15,6 +15,7 @@ import { customerInJourney } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { jsonLines } from '../fixtures/json-lines.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { signUp } from '../fixtures/people.ts'
 import { send } from '../fixtures/requests.ts'
 
 let cairn: Cairn
@@ -177,6 +178,25 @@ describe('the log', () => {
       const told = errors.map((fault) => ({ ...fault, detail: expect.any(String) }))
       expect([name, logged?.errors]).toEqual([name, told])
     }
+  })
+
+  it('has only fields of a request that the guide explains', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const owner = await signUp(cairn, workspace, 'owner')
+    await owner.client().getSession()
+    const { secret_key: key } = workspace
+    const events = JSON.stringify({ events: [event, { ...event, customer_id: 'nobody' }] })
+    await send(cairn, 'POST /events/batch', { key, body: events })
+    await send(cairn, 'POST /events/create', { key, body: '{' })
+    await send(cairn, 'PUT /nowhere', { headers: { 'x-request-id': 'last' } })
+    await linesOf('last')
+    await vi.waitUntil(() => cairn.log.some(({ person_id }) => person_id === owner.person_id), withPatience)
+    const ofPino = ['level', 'time', 'pid', 'hostname']
+    const ofRequests = cairn.log.filter(({ request_id, msg }) => request_id && !msg)
+    const fields = new Set(ofRequests.flatMap((line) => Object.keys(line)))
+    const [, guide = ''] = /\n## Logs\n(.+?)\n## /s.exec(readFileSync('deploy/operations.md', 'utf8')) ?? []
+    const explained = [...guide.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    expect([...fields].filter((field) => ![...ofPino, ...explained].includes(field))).toEqual([])
   })
 
   it('has the client’s address behind a trusted proxy', async () => {
