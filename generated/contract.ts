@@ -661,8 +661,8 @@ export interface paths {
          * @description The report by cohorts: the customers that entered the journey on the same day, in the same week (from Monday) or
          *     in the same month of a time zone. Without `entered_from` the reply begins 30 days, 26 weeks or 24 months before
          *     `entered_to`, which is now if absent; the first and the last period are whole. If `entered_to` is not after
-         *     `entered_from`, there is one period: that of `entered_from`. A span of more than 400 periods, or 100 with
-         *     `breakdown`, gives 409 `too_many_periods`.
+         *     `entered_from`, there is one period: that of `entered_from`. A day that the time zone skipped has no cohort. A
+         *     span of more than 400 periods, or 100 with `breakdown`, gives 409 `too_many_periods`.
          *
          *     `complete` says which cohorts can be compared: all their customers have entered and, with a `window`, one window
          *     has passed since then and nobody is waiting any more. It does not mean that the numbers are final. Without a

@@ -18,16 +18,19 @@ type PeriodOptions = {
 
 /**
  * Returns the start instants of the periods that a span touches, at least one, followed by the end of the last. When
- * clocks change, a day has 23 or 25 hours.
+ * clocks change, a day has 23 or 25 hours; a day that the zone skipped is left out.
  *
  * @throws {Problem} `time_zone_unknown`, `too_many_periods`
  */
 export function periodsOf({ from_ms, to_ms }: Span, { unit, zone, most }: PeriodOptions): number[] {
   const first = firstDay(zonedDay(from_ms, zone), unit)
   const starts = [start_ms(first, zone)]
-  for (let count = 1; count === 1 || (starts.at(-1) as number) < to_ms; count += 1) {
-    if (count > most) throw new Problem('too_many_periods')
-    starts.push(start_ms(first.add({ [`${unit}s`]: count }), zone))
+  for (let count = 1; starts.length === 1 || (starts.at(-1) as number) < to_ms; count += 1) {
+    const next_ms = start_ms(first.add({ [`${unit}s`]: count }), zone)
+    // Pacific/Apia had no 30 December 2011: that day starts when the next one does.
+    if (next_ms === starts.at(-1)) continue
+    if (starts.length > most) throw new Problem('too_many_periods')
+    starts.push(next_ms)
   }
   return starts
 }

@@ -53,6 +53,16 @@ describe('periodsOf', () => {
     expect([days.length, days[0], days.at(-1)]).toEqual([31, '2026-01-31T00:00Z', '2026-03-02T00:00Z'])
   })
 
+  it('leaves out a day that the time zone skipped', () => {
+    expect(periods('2011-12-30T00:00Z', '2012-01-01T00:00Z', 'day', 'Pacific/Apia')).toEqual([
+      '2011-12-29T10:00Z',
+      '2011-12-30T10:00Z',
+      '2011-12-31T10:00Z',
+      '2012-01-01T10:00Z',
+    ])
+    expect(periods('1993-08-21T11:59Z', '1993-08-21T12:01Z', 'day', 'Pacific/Kwajalein', 2)).toHaveLength(3)
+  })
+
   it('has a maximum number of periods', () => {
     expect(periods('2026-01-01T00:00Z', '2026-01-04T00:00Z', 'day', 'UTC', 3)).toHaveLength(4)
     expect(() => periods('2026-01-01T00:00Z', '2026-01-04T00:01Z', 'day', 'UTC', 3)).toThrow(
