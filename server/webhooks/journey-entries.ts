@@ -50,7 +50,6 @@ async function journeysOf({ workspace_id, journey_ids }: StoredWebhook, { storag
     .selectFrom('journeys')
     .select('journey_id')
     .where('workspace_id', '=', workspace_id)
-    .where('status', '=', 'active')
     .where('removed_ms', 'is', null)
   if (journey_ids) query = query.where('journey_id', 'in', journey_ids)
   return (await query.execute()).map(({ journey_id }) => journey_id)

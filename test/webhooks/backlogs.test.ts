@@ -64,6 +64,16 @@ describe('what happened while a webhook was disabled', () => {
     expect(cairn.log.filter(({ msg }) => msg === 'could not serve a webhook; retrying')).toEqual([])
   })
 
+  it('is told of customers who entered a journey that has been archived since', async () => {
+    const path = await createWebhook(['journey.entered'])
+    await setEnabled(path, false)
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    expect((await client.archiveJourney({ path: { journey_id } })).response.status).toBe(200)
+    await setEnabled(path, true)
+    await expect.poll(() => [...customers()]).toEqual([customer_id])
+  })
+
   it('is told of customers whose names fill more than a page, without another write', async () => {
     const path = await createWebhook(['customer.created'])
     await setEnabled(path, false)
