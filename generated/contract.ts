@@ -8278,9 +8278,9 @@ export interface operations {
                  */
                 not_reached?: components["schemas"]["StepNumber"];
                 /**
-                 * @description Only customers that have reached the first step and not the last one (or that of `not_reached`), and whose
-                 *     window is still open (`waiting`) or closed (`dropped`). In strict order those whose order is broken have
-                 *     dropped off too.
+                 * @description Only customers that have reached the first step and not the last one (or that of `not_reached`, if the
+                 *     journey has it), and whose window is still open (`waiting`) or closed (`dropped`). In strict order those
+                 *     whose order is broken have dropped off too.
                  * @example dropped
                  */
                 standing?: "waiting" | "dropped";
