@@ -290,6 +290,19 @@ export async function loseResponses(page: Page, url: string, method = 'POST'): P
 }
 
 /**
+ * From now on the page's requests to such a URL wait, or only those with the method.
+ * @returns a function that lets them go on
+ */
+export async function holdRequests(page: Page, url: string | RegExp, method?: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    if (method === undefined || route.request().method() === method) await promise
+    await route.fallback()
+  })
+  return resolve
+}
+
+/**
  * Clicks a button, and again whenever a person could until it is gone: before the page's next task, as the second click of a
  * double click is on a slow machine, and then in every frame, also of the transition that closes its dialog.
  */

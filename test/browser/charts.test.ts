@@ -6,7 +6,7 @@ import { durationText } from '../../admin/parts/instants/duration-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { countDrawn, inspectState, openAdministration } from './administration.ts'
+import { countDrawn, holdRequests, inspectState, openAdministration } from './administration.ts'
 import { cellsOf, day, enrol, now, reportedJourney, steps, stepTable } from './reported-journey.ts'
 import { screenPath } from './screens.ts'
 
@@ -307,12 +307,8 @@ describe('A chart', () => {
   })
 
   it('of the times shows no numbers of other steps while its own load', async () => {
-    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
     const page = await openReport()
-    await page.route(/\/step-times\?.*step=3/, async (route) => {
-      await isAllowed
-      await route.continue()
-    })
+    const release = await holdRequests(page, /\/step-times\?.*step=3/)
     const region = page.getByRole('region', { name: 'Time between steps' })
     const first = region.getByText(/^Time from “Signed up” to “Chose a plan” of 3 customers: median/)
     await first.waitFor()
@@ -321,7 +317,7 @@ describe('A chart', () => {
     await asked
     await first.waitFor({ state: 'detached' })
     expect(await region.getByText(/^Time from /).count()).toBe(0)
-    allow()
+    release()
     await region.getByText(/^Time from “Chose a plan” to “Paid” of 1 customer:/).waitFor()
   })
 })

@@ -13,6 +13,7 @@ import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   countDrawn,
   hasFocus,
+  holdRequests,
   inspectScreen,
   inspectState,
   openAdministration,
@@ -291,40 +292,30 @@ describe('a comparison', () => {
 
 describe('a part of the journey and a filter', () => {
   it('leaves what it replaces readable until the new numbers arrive', async () => {
-    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
-    const page = await open('', {
-      prepare: (page) =>
-        page.route(/\/report\?.*step_order=strict/, async (route) => {
-          await isAllowed
-          await route.continue()
-        }),
-    })
+    const page = await open()
+    const release = await holdRequests(page, /\/report\?.*step_order=strict/)
     const busy = page.locator('[aria-busy=true]')
     await page.getByRole('table', { name: 'Steps' }).waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('checkbox', { name: 'Strict order' }).click()
     await busy.getByRole('table', { name: 'Steps' }).waitFor()
     expect(await axeViolations(page)).toEqual([])
-    allow()
+    release()
     await busy.waitFor({ state: 'detached' })
   })
 
   it('leaves charts grey until those of the new numbers arrive', async () => {
-    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>()
     const page = await open()
     const sections = ['Conversion over time', 'Time between steps'].map((name) =>
       page.getByRole('region', { name }),
     )
     for (const section of sections) await section.getByRole('figure').waitFor()
-    await page.route(/\/(trend|step-times)\?.*step_order=strict/, async (route) => {
-      await isAllowed
-      await route.continue()
-    })
+    const release = await holdRequests(page, /\/(trend|step-times)\?.*step_order=strict/)
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('checkbox', { name: 'Strict order' }).click()
     const busy = () => Promise.all(sections.map((section) => section.getAttribute('aria-busy')))
     await expect.poll(busy).toEqual(['true', 'true'])
-    allow()
+    release()
     await expect.poll(busy).toEqual(['false', 'false'])
   })
 

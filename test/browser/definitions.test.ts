@@ -9,7 +9,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { hasFocus, inspectState, openAdministration, tabTo } from './administration.ts'
+import { hasFocus, holdRequests, inspectState, openAdministration, tabTo } from './administration.ts'
 import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
@@ -161,16 +161,12 @@ describe('A definition', () => {
   it('is not saved again while its page loads', async () => {
     const page = await open('events/definitions/new?event_id=plan_chosen')
     await page.getByRole('button', { name: 'Review and save' }).click()
-    const loaded = Promise.withResolvers<void>()
-    await page.route(/\/admin\/assets\/definition-(?!form)/, async (route) => {
-      await loaded.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, /\/admin\/assets\/definition-(?!form)/)
     const confirm = page.getByRole('dialog').getByRole('button', { name: 'Define event' })
     await confirm.click()
     await page.getByText('Event defined.').waitFor()
     expect(await confirm.isDisabled()).toBe(true)
-    loaded.resolve()
+    release()
     await heading(page, 'plan_chosen').waitFor()
   })
 
@@ -183,17 +179,13 @@ describe('A definition', () => {
     const description = page.getByRole('textbox', { name: 'Description' })
     await description.fill('A customer chose a plan')
     const review = page.getByRole('button', { name: 'Review and save' })
-    const answer = Promise.withResolvers<void>()
-    await page.route('**/v1/event-definitions/**', async (route) => {
-      await answer.promise
-      await route.fallback()
-    })
+    const release = await holdRequests(page, '**/v1/event-definitions/**')
     const reviewed = page.waitForResponse((response) => response.url().includes('dry_run'))
     await review.click()
     await description.fill('A customer chose another plan')
     // It can be reviewed again at once.
     await expect.poll(() => review.isEnabled()).toBe(true)
-    answer.resolve()
+    release()
     await (await reviewed).finished()
     await review.click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()

@@ -6,7 +6,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { openAdministration } from './administration.ts'
+import { holdRequests, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -35,15 +35,11 @@ function open(screen: string): Promise<Page> {
 
 /** Searches for something else, whose response is held back until the returned function is called. */
 async function searchSlowly(page: Page, { noun, url }: (typeof lists)[number]): Promise<() => void> {
-  const answer = Promise.withResolvers<void>()
-  await page.route(url, async (route) => {
-    await answer.promise
-    await route.continue()
-  })
+  const release = await holdRequests(page, url)
   const sent = page.waitForRequest((request) => request.url().includes('search=nothing'))
   await page.getByRole('searchbox', { name: `Search ${noun}s` }).fill('nothing')
   await sent
-  return answer.resolve
+  return release
 }
 
 describe.for(lists)('While the $noun list of another search loads', (list) => {
@@ -84,15 +80,11 @@ it.for([
     await field.fill('unknown')
     const none = page.getByText(nothing)
     await none.waitFor()
-    const answer = Promise.withResolvers<void>()
-    await page.route('**/v1/journeys?*', async (route) => {
-      await answer.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/v1/journeys?*')
     await field.fill('Onboarding 7')
     await page.getByText('Searching…').filter({ visible: true }).waitFor()
     expect(await none.count()).toBe(0)
-    answer.resolve()
+    release()
     await page.getByRole('option', { name: 'Onboarding 7' }).waitFor()
   },
 )

@@ -6,7 +6,13 @@ import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { hasFocus, inspectState, openAdministration, waitWithoutReading } from './administration.ts'
+import {
+  hasFocus,
+  holdRequests,
+  inspectState,
+  openAdministration,
+  waitWithoutReading,
+} from './administration.ts'
 import { query, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
@@ -258,17 +264,13 @@ describe('A link to events', () => {
     await event(customer_id, 'signed_up')
     const { created_at } = (await workspace.client.getCustomer({ path: { customer_id } })).data ?? {}
     const page = await open('events')
-    const shown = Promise.withResolvers<void>()
-    await page.route(`**/v1/customers/${customer_id}`, async (route) => {
-      await shown.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, `**/v1/customers/${customer_id}`)
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `customers/${customer_id}`)}`)
     await page.getByText('Events in all journeys').waitFor()
     const link = page.getByRole('link', { name: 'Show on the Events page' })
     // Since when the customer has events is not known yet.
     expect(await link.count()).toBe(0)
-    shown.resolve()
+    release()
     await link.click()
     await expect.poll(() => names(page)).toEqual(['signed_up'])
     expect(query(page)).toEqual({ customer_id, received_from: created_at })

@@ -10,7 +10,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { hasFocus, inspectState, loseResponses, openAdministration } from './administration.ts'
+import { hasFocus, holdRequests, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const steps = [
@@ -116,15 +116,11 @@ describe('the journeys', () => {
     await page.getByRole('button', { name: 'Create journey' }).click()
     const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
     await name.fill('Renewal')
-    const loaded = Promise.withResolvers<void>()
-    await page.route('**/admin/assets/journey-settings-*', async (route) => {
-      await loaded.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/admin/assets/journey-settings-*')
     await name.press('Enter')
     await page.getByRole('link', { name: 'Renewal', includeHidden: true }).waitFor()
     await name.press('Enter')
-    loaded.resolve()
+    release()
     await heading(page, 'Renewal').waitFor()
     const { data } = await api.listJourneys({ query: { search: 'Renewal' } })
     expect(data?.data).toHaveLength(1)
@@ -255,15 +251,11 @@ describe('the journeys', () => {
   it('are not reported as missing before they are loaded', async () => {
     const page = await open('journeys?status=archived')
     await page.getByRole('heading', { name: 'No archived journeys' }).waitFor()
-    const answer = Promise.withResolvers<void>()
-    await page.route('**/v1/journeys*', async (route) => {
-      await answer.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/v1/journeys*')
     await page.reload()
     await page.locator('[aria-busy=true]').waitFor()
     expect(await page.getByText('No archived journeys').count()).toBe(0)
-    answer.resolve()
+    release()
     await page.getByText('No archived journeys').waitFor()
   })
 

@@ -2,7 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { addMember, signIn } from '../fixtures/people.ts'
-import { goBackAndStay, openAdministration } from './administration.ts'
+import { goBackAndStay, holdRequests, openAdministration } from './administration.ts'
 import { chooseAction, it } from './members.ts'
 import { field, heading, sendSignIn } from './screens.ts'
 
@@ -53,18 +53,14 @@ describe('A member who forgot the password', () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const page = await open('journeys')
     await page.getByRole('link', { name: 'Members' }).click()
-    const answered = Promise.withResolvers<void>()
-    await page.route('**/password-link', async (route) => {
-      await answered.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/password-link')
     await chooseAction(page, ada, 'Create password reset link…')
     const asked = page.getByRole('dialog', { name: 'Reset password of Ada Lovelace?' })
     await asked.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => asked.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await goBackAndStay(page, 'Leave before the link is shown?')
-    answered.resolve()
+    release()
     const made = page.getByRole('dialog', { name: `Password reset link for ${ada.email}` })
     expect(await field(made, 'Password reset link').inputValue()).toMatch(/#token=password_/)
     await goBackAndStay(page, 'Leave without copying the link?')

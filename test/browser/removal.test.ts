@@ -6,7 +6,7 @@ import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { addMember, newMember, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
-import { inspectState, openAdministration } from './administration.ts'
+import { holdRequests, inspectState, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -73,12 +73,7 @@ describe('Events', () => {
     expect(await stored()).toBe(4)
 
     await save.click()
-    const mayRead = Promise.withResolvers<void>()
-    const journeyPath = `**/v1/journeys/${path.journey_id}`
-    await page.route(journeyPath, async (route) => {
-      if (route.request().method() === 'GET') await mayRead.promise
-      await route.fallback()
-    })
+    const release = await holdRequests(page, `**/v1/journeys/${path.journey_id}`, 'GET')
     await question.getByRole('button', { name: 'Keep for 5 days' }).click()
     await question.waitFor({ state: 'hidden' })
     expect((await api.getJourney({ path })).data?.retention_days).toBe(5)
@@ -89,7 +84,7 @@ describe('Events', () => {
     const read = page.waitForResponse(
       (response) => response.request().method() === 'GET' && response.url().endsWith(path.journey_id),
     )
-    mayRead.resolve()
+    release()
     await (await read).finished()
     // Nothing would be removed, so no question is asked.
     await save.click()

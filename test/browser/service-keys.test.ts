@@ -7,7 +7,7 @@ import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { inspectState, loseResponses, openAdministration } from './administration.ts'
+import { holdRequests, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -384,11 +384,7 @@ describe('a key', () => {
 
   it('that is being rotated is not left before it is shown, although its dialog was closed', async () => {
     const page = await openKeys()
-    const answered = Promise.withResolvers<void>()
-    await page.route('**/rotate', async (route) => {
-      await answered.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/rotate')
     await choose(page, workspace.secret_key, 'Rotate')
     const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
@@ -398,7 +394,7 @@ describe('a key', () => {
     const question = page.getByRole('dialog', { name: 'Leave before the key is shown?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
-    answered.resolve()
+    release()
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
     expect(await answerTo(await madeToken(made))).toBe(200)
   })
@@ -549,15 +545,11 @@ describe('the list of keys', () => {
     await page.getByRole('heading', { name: 'No active service keys' }).waitFor()
     await inspectState(page, 'keys-none')
 
-    const answer = Promise.withResolvers<void>()
-    await page.route('**/v1/service-keys*', async (route) => {
-      await answer.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/v1/service-keys*')
     await page.reload()
     await page.locator('[aria-busy=true]').waitFor()
     expect(await page.getByText('No active service keys').count()).toBe(0)
-    answer.resolve()
+    release()
     await page.getByText('No active service keys').waitFor()
   })
 

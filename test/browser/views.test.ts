@@ -12,6 +12,7 @@ import {
   countDrawn,
   goBackAndStay,
   hasFocus,
+  holdRequests,
   inspectScreen,
   inspectState,
   loseResponses,
@@ -148,18 +149,14 @@ describe('a view', () => {
   it('that is saved once its dialog is closed leaves the filters alone that were chosen meanwhile', async () => {
     const page = await open(`journeys/${workspace.journey_id}?last=30`)
     const dialog = await openViews(page)
-    const answer = Promise.withResolvers<void>()
-    await page.route('**/v1/views', async (route) => {
-      if (route.request().method() === 'POST') await answer.promise
-      await route.fallback()
-    })
+    const release = await holdRequests(page, '**/v1/views', 'POST')
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Accounts')
     await dialog.getByRole('button', { name: 'Save view' }).click()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await page.getByText('90 days', { exact: true }).click()
     await expect.poll(() => query(page)).toEqual({ last: '90' })
-    answer.resolve()
+    release()
     await page.getByText('View saved').waitFor()
     expect(query(page)).toEqual({ last: '90' })
   })
@@ -390,17 +387,13 @@ describe('a link to a view', () => {
 
   it('is not lost while it is being created, nor left before it is copied', async () => {
     const { page, dialog } = await openViewLinks()
-    const answered = Promise.withResolvers<void>()
-    await page.route('**/links', async (route) => {
-      if (route.request().method() === 'POST') await answered.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/links', 'POST')
     await dialog.getByRole('button', { name: 'Create link' }).click()
     await expect.poll(() => dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     for (const title of ['Leave before the link is shown?', 'Leave without copying the link?']) {
       await goBackAndStay(page, title)
-      answered.resolve()
+      release()
       const link = dialog.getByRole('textbox', { name: 'Link to the view' })
       expect(await link.inputValue()).toMatch(/#token=viewlink_/)
     }

@@ -12,6 +12,7 @@ import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   goBackAndStay,
   hasFocus,
+  holdRequests,
   inspectState,
   loseResponses,
   openAdministration,
@@ -349,11 +350,7 @@ describe('a webhook', () => {
     await page.getByRole('link', { name: '127.0.0.1:9' }).click()
     await heading(page, '127.0.0.1:9').waitFor()
     expect(page.url()).toContain(webhook.webhook_id)
-    const answered = Promise.withResolvers<void>()
-    await page.route('**/rotate', async (route) => {
-      await answered.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/rotate')
     await choose(page, 'Rotate secret…')
     const asked = page.getByRole('dialog', { name: 'Rotate the secret?' })
     await asked.getByRole('button', { name: 'Rotate secret' }).click()
@@ -361,7 +358,7 @@ describe('a webhook', () => {
     await asked.waitFor({ state: 'hidden' })
     for (const title of ['Leave before the secret is shown?', 'Leave without copying the secret?']) {
       await goBackAndStay(page, title)
-      answered.resolve()
+      release()
       expect(await shownSecret(page.getByRole('dialog', { name: /^Your new secret/ }))).toMatch(/^whsec_/)
     }
   })
