@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Caller, Operation, OperationId, OperationRequest, Route } from '../contract.ts'
+import { networkOf } from '../domain/addresses.ts'
 import type { JsonValue } from '../domain/json-text.ts'
-import { networkOf } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
 import type { CallingKey } from '../storage/tables/service-keys.ts'
 import { Unavailable } from '../storage/unavailable.ts'

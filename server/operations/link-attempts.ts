@@ -1,5 +1,5 @@
 import type { Context } from '../contract.ts'
-import { networkOf } from '../domain/networks.ts'
+import { networkOf } from '../domain/addresses.ts'
 import { Problem } from '../problems.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { plainAddress } from '../domain/networks.ts'
+import { plainAddress } from '../domain/addresses.ts'
 
 /** A network: an address, and the length of its prefix in bits. */
 export type Network = ReturnType<typeof ipaddr.parseCIDR>

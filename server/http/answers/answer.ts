@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
+import { networkOf } from '../../domain/addresses.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
-import { networkOf } from '../../domain/networks.ts'
 import type { ServedMetrics } from '../../metrics/served-metrics.ts'
 import { Problem } from '../../problems.ts'
 import { Unavailable } from '../../storage/unavailable.ts'

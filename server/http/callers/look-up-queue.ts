@@ -1,5 +1,5 @@
+import { siteOf } from '../../domain/addresses.ts'
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
-import { siteOf } from '../../domain/networks.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 
 /** Look-ups in progress at a time; the store answers each in less than a millisecond. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { siteOf } from '../../domain/addresses.ts'
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
-import { siteOf } from '../../domain/networks.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 
 /** argon2id with the parameters that OWASP recommends for passwords: 19 MiB, two passes, one lane. */

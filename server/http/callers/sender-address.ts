@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { plainAddress } from '../../domain/networks.ts'
+import { plainAddress } from '../../domain/addresses.ts'
 
 /** Maximum proxies evaluated; each is looked up in the list of trusted ones. */
 const MOST_PROXIES = 50
