@@ -1,6 +1,6 @@
 import type { EventStore } from '../events/event-store.ts'
 import { pause } from '../exports/export-walk.ts'
-import { readWalkEnd } from './arrivals/arrival-order.ts'
+import { readWatermark } from './arrivals/arrival-order.ts'
 import { uuidOf } from './connection/uuids.ts'
 import { countEvents, customerActivity, oldestReceived } from './reader/event-counts.ts'
 import { readNewest, readTimeline } from './reader/event-reader.ts'
@@ -28,7 +28,7 @@ export function postgresEventStore(lists: ListReader, scheduler: WriteScheduler)
       lists.events(reading, (connection) => readOldest(connection, workspaceId, filter, page)),
     eventsBound: (workspaceId, reading) =>
       lists.read(reading, async (connection) => {
-        const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+        const { watermark_ms, told_ms } = await readWatermark(connection, uuidOf(workspaceId))
         return { place: watermark_ms, caughtUp_ms: told_ms }
       }),
     async eventSlice(request, reading) {

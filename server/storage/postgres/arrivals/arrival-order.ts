@@ -127,17 +127,17 @@ function isIn({ first, last, isOld }: Span, id: string): boolean {
 }
 
 /** How far a workspace can be walked forward. */
-export type WalkEnd = {
+export type Watermark = {
   /** The watermark: everything before it is complete. */
   watermark_ms: number
   /** Everything acknowledged by then is before the watermark. */
   told_ms: number
 }
 
-/** Reads the end of a walk. A later statement may read up to it. */
-export async function readWalkEnd(connection: Connection, workspace: string): Promise<WalkEnd> {
+/** Reads the watermark of a workspace. A later statement may read up to it. */
+export async function readWatermark(connection: Connection, workspace: string): Promise<Watermark> {
   const { now_ms, has_enrolments } = await readEnrolmentQueue(connection, workspace)
-  const { rows } = await connection.run<WalkEnd>(WALK_END, [workspace, now_ms, has_enrolments])
+  const { rows } = await connection.run<Watermark>(WATERMARK, [workspace, now_ms, has_enrolments])
   return rows[0] ?? { watermark_ms: 0, told_ms: 0 }
 }
 
@@ -167,7 +167,7 @@ export const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::
 const ENROLMENT_QUEUE = `
   SELECT ${NOW_MS} AS now_ms, EXISTS (SELECT 1 FROM enrolment_arrivals WHERE workspace_id = $1) AS has_enrolments`
 
-const WALK_END = `
+const WATERMARK = `
   SELECT coalesce(closed_ms, 0) AS watermark_ms, CASE
     WHEN coalesce(greatest_ms < closed_ms, true) AND NOT $3::boolean
       AND NOT EXISTS (SELECT 1 FROM event_arrivals WHERE workspace_id = $1) THEN $2::bigint

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { firstPosition, type Position } from '../../../domain/cursors.ts'
 import type { Arrived } from '../../lists/arrived-customers.ts'
-import { readWalkEnd } from '../arrivals/arrival-order.ts'
+import { readWatermark } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'
 import { uuidOf } from '../connection/uuids.ts'
 
@@ -10,7 +10,7 @@ import { uuidOf } from '../connection/uuids.ts'
  * arrival have the same instant; one that is still in the queue at a closed instant will be a late arrival.
  */
 export async function arrivedCustomers(connection: Connection, workspaceId: string): Promise<Arrived> {
-  const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+  const { watermark_ms, told_ms } = await readWatermark(connection, uuidOf(workspaceId))
   const end = firstPosition('cus', watermark_ms)
   return { places: arrivedPlaces(workspaceId, end), end, caughtUp_ms: told_ms }
 }

@@ -3,7 +3,7 @@ import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
 import type { EventFilter } from '../../events/event-filter.ts'
 import type { ForwardTexts } from '../../events/event-json.ts'
 import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../../exports/exports.ts'
-import { readWalkEnd } from '../arrivals/arrival-order.ts'
+import { readWatermark } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, uuidOf } from '../connection/uuids.ts'
 import { fewOf, matchOf, Parameters, walkEnd } from './event-matcher.ts'
@@ -16,7 +16,7 @@ export async function readOldest(
   filter: EventFilter,
   page: Page,
 ): Promise<ForwardTexts> {
-  const { watermark_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspace_id))
+  const { watermark_ms, told_ms } = await readWatermark(connection, uuidOf(workspace_id))
   const after = page.after ?? firstPosition('evt')
   const walk = { after, watermark_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
