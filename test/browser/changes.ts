@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import type { SignedUp } from '../fixtures/people.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 export type Of = { workspace: Workspace; owner: SignedUp }
 
@@ -19,8 +20,8 @@ export type Change = {
 /** The screen of a webhook that nothing is sent to. */
 export async function webhookScreen({ workspace, owner }: Of): Promise<string> {
   const body = { url: 'http://127.0.0.1:9/hook', types: ['customer.erased' as const] }
-  const { data } = await owner.client(workspace.workspace_id).createWebhook({ body })
-  return `webhooks/${data?.webhook.webhook_id}`
+  const { path } = await newWebhook(owner.client(workspace.workspace_id), body)
+  return `webhooks/${path.webhook_id}`
 }
 
 /** Chooses an action from the first menu. */

@@ -9,6 +9,7 @@ import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 import {
   goBackAndStay,
   hasFocus,
@@ -36,12 +37,6 @@ beforeEach(async () => {
 async function open(screen: string, { person = owner, refusals = [] as string[] } = {}): Promise<Page> {
   const path = screenPath(workspace, screen)
   return await openAdministration({ cairn, path, signedIn: person.headers, refusals })
-}
-
-async function createWebhook(body: Schemas['WebhookCreation']): Promise<Schemas['WebhookWithSecret']> {
-  const { data } = await api.createWebhook({ body })
-  if (!data) throw new Error('no webhook was created')
-  return data
 }
 
 async function storedWebhooks(): Promise<Schemas['Webhook'][]> {
@@ -125,7 +120,7 @@ describe('a new webhook', () => {
 
   it('is listed by its URL as it was given', async () => {
     const url = (await startReceiver()).url.replace('127.0.0.1', 'LocalHost')
-    await createWebhook({ url: `${url}/Hook`, types: ['event.created'] })
+    await newWebhook(api, { url: `${url}/Hook`, types: ['event.created'] })
     const page = await open('webhooks')
     await page.getByText(`${url}/Hook`).waitFor()
   })
@@ -182,7 +177,7 @@ describe('a new webhook', () => {
 
   it('beyond the limit is refused with the reason', async () => {
     for (let count = 0; count < 20; count++) {
-      await createWebhook({ url: `http://127.0.0.1:9/${count}`, types: ['customer.erased'] })
+      await newWebhook(api, { url: `http://127.0.0.1:9/${count}`, types: ['customer.erased'] })
     }
     const page = await open('webhooks/new', { refusals: ['409 POST /v1/webhooks'] })
     await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/one-too-many')
@@ -194,7 +189,7 @@ describe('a new webhook', () => {
 describe('a webhook', () => {
   it('is tested, and shows how it went', async () => {
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['customer.erased'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText(/^The receiver accepted it: status 204/).waitFor()
@@ -207,7 +202,7 @@ describe('a webhook', () => {
   })
 
   it('is changed, and keeps what was not', async () => {
-    const { webhook } = await createWebhook({
+    const { webhook } = await newWebhook(api, {
       url: 'http://127.0.0.1:9/hook',
       types: ['event.created', 'journey.dropped'],
       event_ids: ['signed_up'],
@@ -224,7 +219,7 @@ describe('a webhook', () => {
   })
 
   it('is changed without undoing what somebody else changes meanwhile', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['event.created'] })
     const { webhook_id } = webhook
     const page = await open(`webhooks/${webhook_id}`)
     const edit = page.getByRole('button', { name: 'Edit webhook' })
@@ -251,7 +246,7 @@ describe('a webhook', () => {
   })
 
   it.each(['new', 'edited'])('is not left with unsaved changes without a question: %s', async (kind) => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['event.created'] })
     const page = await open(kind === 'new' ? 'webhooks/new' : `webhooks/${webhook.webhook_id}`)
     if (kind === 'edited') await page.getByRole('button', { name: 'Edit webhook' }).click()
     const description = page.getByRole('textbox', { name: 'Description' })
@@ -269,7 +264,7 @@ describe('a webhook', () => {
 
   it('is disabled, and enabled where it stopped or without what it missed', async () => {
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     const disable = async () => {
       await choose(page, 'Disable…')
@@ -296,7 +291,7 @@ describe('a webhook', () => {
   it('whose receiver is gone says so, and goes on once it is enabled', async () => {
     const receiver = await startReceiver()
     receiver.answer = (res) => res.writeHead(410).end()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     const id = await sendEvent('signed_up')
     const notice = page.getByRole('alert').filter({ hasText: 'the receiver answered 410' })
@@ -312,7 +307,7 @@ describe('a webhook', () => {
 
   it('gets a new secret, which is shown once and signs', async () => {
     const receiver = await startReceiver()
-    const { webhook, secret } = await createWebhook({ url: receiver.url, types: ['customer.erased'] })
+    const { webhook, secret } = await newWebhook(api, { url: receiver.url, types: ['customer.erased'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await choose(page, 'Rotate secret…')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
@@ -330,7 +325,7 @@ describe('a webhook', () => {
   })
 
   it('is said to have possibly a new secret if the response is lost', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const page = await open(`webhooks/${webhook.webhook_id}`, {
       refusals: ['net::ERR_FAILED POST /v1/webhooks/{id}/rotate'],
     })
@@ -345,7 +340,7 @@ describe('a webhook', () => {
   })
 
   it('gets a new secret that is not left before it is shown or copied', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const page = await open('webhooks')
     await page.getByRole('link', { name: '127.0.0.1:9' }).click()
     await heading(page, '127.0.0.1:9').waitFor()
@@ -366,7 +361,7 @@ describe('a webhook', () => {
   it('is told again what happened since a time', async () => {
     const id = await sendEvent('earlier')
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await choose(page, 'Replay…')
     const dialog = page.getByRole('dialog', { name: 'Replay from a time' })
@@ -386,7 +381,7 @@ describe('a webhook', () => {
   })
 
   it('is removed after a confirmation', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await choose(page, 'Remove…')
     await page.getByRole('button', { name: 'Remove webhook' }).click()
@@ -395,7 +390,7 @@ describe('a webhook', () => {
   })
 
   it('that is removed meanwhile is reported, and what is being typed stays', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const { webhook_id } = webhook
     const page = await open(`webhooks/${webhook_id}`, { refusals: ['404 GET /v1/webhooks/{id}'] })
     await page.getByRole('button', { name: 'Edit webhook' }).click()
@@ -410,7 +405,7 @@ describe('a webhook', () => {
   })
 
   it('that cannot be read any more stays on the page while there are unsaved changes, and says so', async () => {
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/hook', types: ['customer.erased'] })
     const admin = await signUp(cairn, workspace, 'admin')
     const page = await open(`webhooks/${webhook.webhook_id}`, {
       person: admin,
@@ -449,7 +444,7 @@ describe('the deliveries of a webhook', () => {
   it('appear while the page is open, and show the last attempt and what was sent', async () => {
     const receiver = await startReceiver()
     receiver.answer = (res) => res.writeHead(500).end('The queue is full')
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
     const id = await sendEvent('signed_up')
@@ -479,7 +474,7 @@ describe('the deliveries of a webhook', () => {
 
   it('are followed after they were sent again, also from a list of one status', async () => {
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     await sendEvent('signed_up')
     await receiver.has(1)
     const page = await open(`webhooks/${webhook.webhook_id}?status=succeeded`)
@@ -495,7 +490,7 @@ describe('the deliveries of a webhook', () => {
 
   it('are not sent again while the webhook is disabled, with the reason', async () => {
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     const { webhook_id } = webhook
     await sendEvent('signed_up')
     await receiver.has(1)
@@ -520,7 +515,7 @@ describe('the deliveries of a webhook', () => {
   it('that wait for a paused receiver are said to wait', async () => {
     const receiver = await startReceiver()
     receiver.answer = (res) => res.writeHead(503, { 'retry-after': '3600' }).end()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     await sendEvent('signed_up')
     const page = await open(`webhooks/${webhook.webhook_id}`)
     await page.getByText('Messages wait').waitFor()
@@ -533,7 +528,7 @@ describe('the deliveries of a webhook', () => {
 
   it('are filtered by status, in the URL', async () => {
     const receiver = await startReceiver()
-    const { webhook } = await createWebhook({ url: receiver.url, types: ['event.created'] })
+    const { webhook } = await newWebhook(api, { url: receiver.url, types: ['event.created'] })
     await sendEvent('signed_up')
     await receiver.has(1)
     const page = await open(`webhooks/${webhook.webhook_id}`)
@@ -558,8 +553,8 @@ describe('the deliveries of a webhook', () => {
 describe('the list of webhooks', () => {
   it('shows what each is told, and whether it works', async () => {
     const receiver = await startReceiver()
-    await createWebhook({ url: receiver.url, types: ['customer.created', 'journey.completed'] })
-    const { webhook } = await createWebhook({ url: 'http://127.0.0.1:9/off', types: ['event.created'] })
+    await newWebhook(api, { url: receiver.url, types: ['customer.created', 'journey.completed'] })
+    const { webhook } = await newWebhook(api, { url: 'http://127.0.0.1:9/off', types: ['event.created'] })
     await api.updateWebhook({ path: { webhook_id: webhook.webhook_id }, body: { enabled: false } })
     await sendEvent('signed_up')
     await receiver.has(1)

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { engine } from '../fixtures/engine.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 const environment = {
   CAIRN_WEBHOOK_ALLOW: '127.0.0.1',
@@ -23,8 +24,8 @@ it('tells every stored event at least once with one webhook-id, however often se
   } = await startChildServerWithCustomer({ environment })
   const receiver = await startReceiver()
   const body = { url: receiver.url, types: ['event.created' as const] }
-  const made = await first.client(secret_key).createWebhook({ body })
-  receiver.secrets.push(made.data?.secret ?? '')
+  const { secret } = await newWebhook(first.client(secret_key), body)
+  receiver.secrets.push(secret)
   let answered = 0
   receiver.answer = (res) => {
     answered += 1

@@ -8,13 +8,14 @@ import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { insertDeliveries } from '../../server/storage/tables/webhook-deliveries.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
-import { startCairn, startCairnForTest } from '../fixtures/cairn.ts'
+import { startCairnForTest } from '../fixtures/cairn.ts'
 import { resolved } from '../fixtures/contract/document.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 const url = 'https://hooks.example.com/hook?secret=in-the-query'
 const types: Schemas['WebhookType'][] = ['event.created']
@@ -36,8 +37,7 @@ describe('a webhook', () => {
   })
 
   it('is answered as it is then stored, also when it is rotated or replayed', async ({ client }) => {
-    const created = await client.createWebhook({ body: { url, types } })
-    const path = { webhook_id: created.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, { url, types })
     const rotated = await client.rotateWebhookSecret({ path })
     expect(rotated.data?.webhook).toEqual((await client.getWebhook({ path })).data)
     const replayed = await client.replayWebhook({ path, body: { from: '2026-11-01T00:00:00Z' } })
@@ -45,15 +45,14 @@ describe('a webhook', () => {
   })
 
   it('is changed, and the audit log says how, without the query of its URL', async ({ client, owner }) => {
-    const created = await client.createWebhook({ body: { url, types } })
-    const path = { webhook_id: created.data?.webhook.webhook_id ?? '' }
+    const { path, secret } = await newWebhook(client, { url, types })
     const body = { types: ['customer.created' as const], enabled: false }
     expect((await client.updateWebhook({ path, body })).data).toMatchObject({
       ...body,
       disabled_reason: 'by_hand',
     })
     const rotated = await client.rotateWebhookSecret({ path })
-    expect(rotated.data?.secret).not.toBe(created.data?.secret)
+    expect(rotated.data?.secret).not.toBe(secret)
     await client.replayWebhook({ path, body: { from: '2026-11-01T00:00:00Z' } })
     await client.removeWebhook({ path })
     expect((await client.getWebhook({ path })).error?.code).toBe('webhook_not_found')
@@ -80,25 +79,23 @@ describe('a webhook', () => {
     'https://169.254.169.254/latest/meta-data',
     'https://[::ffff:10.0.0.7]/hook',
     'https://0x0a000007/hook',
-  ])('cannot have the URL %s', async (url, { cairn }) => {
-    const guarded = await startCairn({
+  ])('cannot have the URL %s', async (url) => {
+    const guarded = await startCairnForTest({
       webhookAllow: [],
       resolve: async () => [{ address: '93.184.215.14', family: 4 }],
     })
     const { client } = await guarded.workspace()
     const { error } = await client.createWebhook({ body: { url, types } })
     expect(error?.code).toBe('webhook_url_not_allowed')
-    expect(cairn.url).not.toBe(guarded.url)
   })
 
   it('is not sent to an address that its host has got since', async () => {
     let address = '127.0.0.1'
     const receiver = await startReceiver()
     const options = { resolve: async () => [{ address, family: 4 }] }
-    const { client } = await (await startCairn(options)).workspace()
+    const { client } = await (await startCairnForTest(options)).workspace()
     const port = new URL(receiver.url).port
-    const made = await client.createWebhook({ body: { url: `http://hooks.example.com:${port}/hook`, types } })
-    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, { url: `http://hooks.example.com:${port}/hook`, types })
     expect((await client.testWebhook({ path })).data).toMatchObject({ status_code: 204, error: null })
     // Like a resolver that an attacker controls: a private address, which this server does not allow.
     address = '10.0.0.7'
@@ -113,14 +110,13 @@ describe('a webhook', () => {
 
   it('signs with every secret of the last 24 hours, however often they were replaced', async () => {
     const time = { ms: Date.now() }
-    const cairn = await startCairn({ now: () => time.ms })
+    const cairn = await startCairnForTest({ now: () => time.ms })
     const { client } = await cairn.workspace()
     const receiver = await startReceiver()
-    const { data: made } = await client.createWebhook({ body: { url: receiver.url, types } })
-    const path = { webhook_id: made?.webhook.webhook_id ?? '' }
+    const { path, secret } = await newWebhook(client, { url: receiver.url, types })
     const rotate = async () => (await client.rotateWebhookSecret({ path })).data?.secret ?? ''
     const [second, third] = [await rotate(), await rotate()]
-    receiver.secrets.push(made?.secret ?? '', second, third)
+    receiver.secrets.push(secret, second, third)
     expect((await client.testWebhook({ path })).data?.status_code).toBe(204)
 
     const [fourth, fifth] = [await rotate(), await rotate()]
@@ -144,7 +140,7 @@ describe('a webhook', () => {
 
   it('is not said to be unchanged if what is read after a change fails', async () => {
     let isOverloaded = false
-    const cairn = await startCairn({
+    const cairn = await startCairnForTest({
       async open(options) {
         const storage = await openStorage(options)
         const db = new Proxy(storage.db, {
@@ -163,8 +159,7 @@ describe('a webhook', () => {
       },
     })
     const { client } = await cairn.workspace()
-    const { data: made } = await client.createWebhook({ body: { url, types } })
-    const path = { webhook_id: made?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, { url, types })
     isOverloaded = true
     const replies = await Promise.all([
       client.createWebhook({ body: { url, types } }),
@@ -179,14 +174,13 @@ describe('a webhook', () => {
 
   it('needs the key of the server, and keeps its place without it', async () => {
     const receiver = await startReceiver()
-    const first = await startCairn()
+    const first = await startCairnForTest()
     const workspace = await first.workspace()
-    const made = await workspace.client.createWebhook({ body: { url: receiver.url, types } })
-    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(workspace.client, { url: receiver.url, types })
     const customer_id = await initialize(workspace, 'user-1')
     await first.stop()
     const { databaseUrl } = first
-    const other = await startCairn({ databaseUrl, encryptionKey: Buffer.alloc(32, 'another key') })
+    const other = await startCairnForTest({ databaseUrl, encryptionKey: Buffer.alloc(32, 'another key') })
     const client = other.client(workspace.secret_key)
     const event = { journey_id: workspace.journey_id, customer_id, event_id: 'signed_up' }
     await client.createEvent({ body: event })
@@ -197,16 +191,11 @@ describe('a webhook', () => {
     await receiver.has(1)
   })
 
-  it('of a customer that was erased has nothing more to send about it', async ({
-    client,
-    event,
-    workspace,
-  }) => {
+  it('of a customer that was erased has nothing more to send about it', async ({ client, event }) => {
     const receiver = await startReceiver()
     receiver.answer = (res) => res.writeHead(500).end()
     const body = { url: receiver.url, types: [...types, 'customer.erased' as const] }
-    const made = await client.createWebhook({ body })
-    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, body)
     await client.createEvent({ body: event })
     await receiver.has(1)
     const { customer_id } = event
@@ -221,7 +210,6 @@ describe('a webhook', () => {
     await expect.poll(completed).toEqual(expect.any(String))
     const { data } = await client.listWebhookDeliveries({ path })
     expect(data?.data.map(({ type }) => type)).toEqual(['customer.erased'])
-    expect(workspace.client).toBe(client)
   })
 
   it('shows and resends nothing about an erased customer, even before that is removed', async ({
@@ -231,8 +219,7 @@ describe('a webhook', () => {
   }) => {
     const receiver = await startReceiver()
     const body = { url: receiver.url, types: ['customer.created' as const, 'customer.erased' as const] }
-    const made = await client.createWebhook({ body })
-    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, body)
     const customer_id = await initialize(workspace, 'user-1')
     const other = await initialize(workspace, 'user-2')
     const subjects = async (query: { status?: 'succeeded' } = {}) => {
@@ -260,8 +247,7 @@ describe('a webhook', () => {
     client,
     workspace,
   }) => {
-    const made = await client.createWebhook({ body: { url, types } })
-    const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+    const { path } = await newWebhook(client, { url, types })
     await client.updateWebhook({ path, body: { enabled: false } })
     const { workspace_id } = workspace
     const hour_ms = 3_600_000
@@ -299,7 +285,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('tells that more requests are rejected', async ({ client, workspace, event }) => {
+  it('tells that more requests are rejected', async ({ client, event }) => {
     const receiver = await startReceiver()
     await client.createWebhook({ body: { url: receiver.url, types: ['refusals.rising'] } })
     const events = Array.from({ length: 12 }, () => ({ ...event, journey_id: 'jrn_unknown' }))
@@ -309,17 +295,15 @@ describe('a webhook', () => {
     await client.createWebhook({ body: { url: receiver.url, types: ['refusals.rising'] } })
     const [rising] = await receiver.has(1)
     expect(rising?.data).toMatchObject({ code: 'journey_not_found', count: 12, count_before: 0 })
-    expect(workspace.client).toBe(client)
   })
 })
 
 it('a server without a key for secrets refuses to make one', async () => {
-  const keyed = await startCairn()
+  const keyed = await startCairnForTest()
   const workspace = await keyed.workspace()
-  const made = await workspace.client.createWebhook({ body: { url, types } })
-  const path = { webhook_id: made.data?.webhook.webhook_id ?? '' }
+  const { path } = await newWebhook(workspace.client, { url, types })
   await keyed.stop()
-  const cairn = await startCairn({ databaseUrl: keyed.databaseUrl, encryptionKey: undefined })
+  const cairn = await startCairnForTest({ databaseUrl: keyed.databaseUrl, encryptionKey: undefined })
   const client = cairn.client(workspace.secret_key)
   const created = await client.createWebhook({ body: { url, types } })
   const rotated = await client.rotateWebhookSecret({ path })

@@ -6,6 +6,7 @@ import type { Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
 import { keptRefusals } from '../fixtures/refusals.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 type Victim = Awaited<ReturnType<typeof customerInJourney>>
 type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
@@ -30,8 +31,7 @@ async function defined({ client }: Workspace): Promise<{ definition_id: string }
 /** Creates a webhook that nobody receives. */
 async function madeWebhook({ client }: Workspace): Promise<{ webhook_id: string }> {
   const body = { url: 'https://hooks.example.com/hook', types: ['customer.created' as const] }
-  const { data } = await client.createWebhook({ body })
-  return { webhook_id: data?.webhook.webhook_id ?? '' }
+  return (await newWebhook(client, body)).path
 }
 
 /** Returns the message to a webhook about the customer that the workspace has. */

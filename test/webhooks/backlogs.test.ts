@@ -10,6 +10,7 @@ import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
 import { connectTo } from '../fixtures/store.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 /** Customers registered at the same time: on a busy machine more would wait too long. */
 const AT_ONCE = 100
@@ -34,8 +35,7 @@ beforeEach(async () => {
 })
 
 async function createWebhook(types: Schemas['WebhookType'][]): Promise<{ webhook_id: string }> {
-  const { data } = await workspace.client.createWebhook({ body: { url: receiver.url, types } })
-  return { webhook_id: data?.webhook.webhook_id ?? '' }
+  return (await newWebhook(workspace.client, { url: receiver.url, types })).path
 }
 
 async function setEnabled(path: { webhook_id: string }, enabled: boolean) {

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 /** How far the clock of the server is ahead. */
 let ahead_ms = 0
@@ -31,8 +32,7 @@ const ALL: Schemas['WebhookType'][] = [
 ]
 
 async function createWebhook(types = ALL): Promise<{ webhook_id: string }> {
-  const { data } = await workspace.client.createWebhook({ body: { url: receiver.url, types } })
-  return { webhook_id: data?.webhook.webhook_id ?? '' }
+  return (await newWebhook(workspace.client, { url: receiver.url, types })).path
 }
 
 /** A customer who enters the journey and has its step. */

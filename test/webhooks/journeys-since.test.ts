@@ -1,23 +1,24 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest'
-import type { OperationRequest, Schemas } from '../../client/index.ts'
+import type { Schemas } from '../../client/index.ts'
 import { insertWindows } from '../../server/storage/tables/webhook-windows.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
-
-type Body = Omit<OperationRequest<'createWebhook'>['body'], 'url'>
+import { newWebhook } from '../fixtures/webhook.ts'
 
 /** A webhook in a journey of one step. */
-async function newWebhook({ client, journey_id }: Workspace, body: Body) {
+async function webhookInJourney(
+  { client, journey_id }: Workspace,
+  body: Omit<Schemas['WebhookCreation'], 'url'>,
+) {
   const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
   await client.updateJourney({ path: { journey_id }, body: { steps } })
   const receiver = await startReceiver()
-  const { data } = await client.createWebhook({ body: { url: receiver.url, ...body } })
-  const path = { webhook_id: data?.webhook.webhook_id ?? '' }
+  const { path } = await newWebhook(client, { url: receiver.url, ...body })
   const update = async (body: Schemas['WebhookUpdate']) => {
     expect((await client.updateWebhook({ path, body })).response.status).toBe(200)
   }
@@ -45,7 +46,7 @@ describe('a webhook that skips what it has missed', () => {
   it('is told of no journey who entered it, or did not complete it, before', async ({ cairn, workspace }) => {
     const { workspace_id, journey_id } = workspace
     const types: Schemas['WebhookType'][] = ['journey.entered', 'journey.dropped']
-    const { receiver, path, update } = await newWebhook(workspace, { types, dropped_after: 'PT1S' })
+    const { receiver, path, update } = await webhookInJourney(workspace, { types, dropped_after: 'PT1S' })
     await update({ enabled: false })
     const missed = await initialize(workspace, 'missed')
     // As if the webhook had been told who entered, and was disabled before the window closed.
@@ -63,7 +64,7 @@ describe('a replay', () => {
 
   it('tells no steps that were reached before the webhook was created', async ({ workspace }) => {
     const early = await signUp(workspace, 'early')
-    const { receiver, replay } = await newWebhook(workspace, { types })
+    const { receiver, replay } = await webhookInJourney(workspace, { types })
     await replay()
     const late = await signUp(workspace, 'late')
     await expect.poll(() => typesAbout(receiver, late).sort()).toEqual(types)
@@ -73,7 +74,7 @@ describe('a replay', () => {
   it('tells no steps that the webhook has skipped, and those that it has missed since', async ({
     workspace,
   }) => {
-    const { receiver, update, replay } = await newWebhook(workspace, { types })
+    const { receiver, update, replay } = await webhookInJourney(workspace, { types })
     await update({ enabled: false })
     const early = await signUp(workspace, 'early')
     await update({ skip_missed: true })

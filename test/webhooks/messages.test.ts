@@ -7,12 +7,13 @@ import { startCairnForTest } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 describe('messages', () => {
   it('tell each event once, signed', async ({ client, event }) => {
     const receiver = await startReceiver()
-    const made = await client.createWebhook({ body: { url: receiver.url, types: ['event.created'] } })
-    receiver.secrets.push(made.data?.secret ?? '')
+    const { path, secret } = await newWebhook(client, { url: receiver.url, types: ['event.created'] })
+    receiver.secrets.push(secret)
     const sent = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         client.createEvent({ body: { ...event, custom_variables: { index } } }),
@@ -21,7 +22,6 @@ describe('messages', () => {
     const received = await receiver.has(20)
     const ids = sent.map(({ data }) => data?.id)
     expect(new Set(received.map(({ data }) => data.id))).toEqual(new Set(ids))
-    const [path] = [{ webhook_id: made.data?.webhook.webhook_id ?? '' }]
     await expect
       .poll(
         async () =>

@@ -3,9 +3,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { DAY_MS } from '../../server/domain/durations.ts'
-import { startCairn, type Workspace } from '../fixtures/cairn.ts'
-import { initialize } from '../fixtures/customer.ts'
+import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { customerInJourney } from '../fixtures/customer.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
+import { newWebhook } from '../fixtures/webhook.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -22,18 +23,11 @@ const now = () => start_ms + passed_ms
 
 beforeEach(async () => {
   passed_ms = 0
-  const cairn = await startCairn({ now })
-  workspace = await cairn.workspace()
+  const cairn = await startCairnForTest({ now })
+  ;({ workspace, event } = await customerInJourney(cairn))
   receiver = await startReceiver()
-  const { data } = await workspace.client.createWebhook({
-    body: { url: receiver.url, types: ['event.created'] },
-  })
-  path = { webhook_id: data?.webhook.webhook_id ?? '' }
-  event = {
-    journey_id: workspace.journey_id,
-    customer_id: await initialize(workspace, 'user-1'),
-    event_id: 'signed_up',
-  }
+  const body = { url: receiver.url, types: ['event.created' as const] }
+  ;({ path } = await newWebhook(workspace.client, body))
 })
 
 async function send(count = 1) {

@@ -27,6 +27,7 @@ import {
   signIn,
   signUp,
 } from '../../fixtures/people.ts'
+import { newWebhook } from '../../fixtures/webhook.ts'
 
 /** Runs `cairn ARGS` on the store of a server. */
 function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {
@@ -186,14 +187,14 @@ describe('cairn restore', () => {
   it('says which webhooks cannot sign, until the key of their secrets is beside the store', async () => {
     const { cairn, workspace, file, backUp } = await newBackup({ encryptionKey: undefined })
     const body = { url: 'http://127.0.0.1:4000/hook', types: ['event.created' as const] }
-    const made = await workspace.client.createWebhook({ body })
+    const { path } = await newWebhook(workspace.client, body)
     await backUp()
     await cairn.stop()
     const lost = { databaseUrl: `sqlite:${temporaryFolder()}/cairn.db` }
     const unsigned = async (store: typeof lost) =>
       JSON.parse((await command(store, 'restore', file, '--json')).stdout).unsigned_webhooks
     expect(await unsigned(cairn)).toEqual([])
-    expect(await unsigned(lost)).toEqual([made.data?.webhook.webhook_id])
+    expect(await unsigned(lost)).toEqual([path.webhook_id])
     const { stdout } = await command(lost, 'restore', file)
     expect(stdout).toContain('Without the key of their secrets, 1 webhook will send nothing.')
     copyFileSync(`${pathOf(cairn)}-encryption-key`, `${pathOf(lost)}-encryption-key`)
