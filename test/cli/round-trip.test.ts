@@ -11,29 +11,37 @@ import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
 import { importerOf, startFaultyProxy } from './importer.ts'
 
+/** Two workspaces of a server, a folder for an export, and `run` for commands with the key of a workspace. */
+async function twoWorkspaces() {
+  const cairn = await startCairnForTest()
+  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const folder = join(temporaryFolder(), 'workspace')
+  const run = ({ secret_key }: Workspace, args: string[], url = cairn.url) =>
+    runCairn([...args, '--base-url', `${url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
+  return { cairn, source, target, folder, run }
+}
+
+async function journeysOf({ client }: Workspace): Promise<number | undefined> {
+  return (await client.listJourneys()).data?.data.length
+}
+
 it('a workspace that is exported and imported into another is the same, with a table of new identifiers', async () => {
   const cairn = await startCairnForTest()
   await expectMoved(cairn, cairn, 2)
 })
 
 it('an import with the key of the exported workspace, or of another one than before, creates nothing', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target, third] = [await cairn.workspace(), await cairn.workspace(), await cairn.workspace()]
-  const folder = join(temporaryFolder(), 'workspace')
-  const run = (workspace: Workspace, ...args: string[]) =>
-    runCairn([...args, '--base-url', `${cairn.url}/v1`], {
-      environment: { CAIRN_SERVICE_KEY: workspace.secret_key },
-    })
-  const journeysOf = async ({ client }: Workspace) => (await client.listJourneys()).data?.data.length
-  expect(await run(source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  const { cairn, source, target, folder, run } = await twoWorkspaces()
+  const third = await cairn.workspace()
+  expect(await run(source, ['export', 'workspace', folder])).toMatchObject({ code: 0 })
 
-  expect(await run(source, 'import', folder)).toMatchObject({
+  expect(await run(source, ['import', folder])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('The key belongs to the exported workspace.'),
   })
   expect(await journeysOf(source)).toBe(1)
-  expect(await run(target, 'import', folder)).toMatchObject({ code: 0 })
-  expect(await run(third, 'import', folder)).toMatchObject({
+  expect(await run(target, ['import', folder])).toMatchObject({ code: 0 })
+  expect(await run(third, ['import', folder])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining(
       `${folder}.identifiers.ndjson is the table of an import into another workspace.`,
@@ -43,45 +51,36 @@ it('an import with the key of the exported workspace, or of another one than bef
 })
 
 it('an import of a folder with a line that is refused says that it is not finished, and is once that is corrected', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const { source, target, folder, run } = await twoWorkspaces()
   const { client, journey_id } = source
   const customer_id = await initialize(source, 'user-1')
   await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
   await client.defineEvent({ body: { event_id: 'signed_up' } })
-  const folder = join(temporaryFolder(), 'workspace')
-  const run = ({ secret_key }: Workspace, ...args: string[]) =>
-    runCairn([...args, '--base-url', `${cairn.url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
-  expect(await run(source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  expect(await run(source, ['export', 'workspace', folder])).toMatchObject({ code: 0 })
   const path = join(folder, 'events.ndjson')
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.replace('"signed_up"', '""'))
-  expect(await run(target, 'import', folder)).toMatchObject({
+  expect(await run(target, ['import', folder])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(`The import is not finished`),
   })
   const defined = async () => (await target.client.listEventDefinitions()).data?.data.length
   expect(await defined()).toBe(0)
   writeFileSync(path, text)
-  const { code, stderr } = await run(target, 'import', folder)
+  const { code, stderr } = await run(target, ['import', folder])
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('not finished')])
   expect(await defined()).toBe(1)
 })
 
 it('an import of a folder with a line that is no JSON, or without a file, says where', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const { source, target, folder, run } = await twoWorkspaces()
   await initialize(source, 'user-1')
-  const folder = join(temporaryFolder(), 'workspace')
-  const run = ({ secret_key }: Workspace, ...args: string[]) =>
-    runCairn([...args, '--base-url', `${cairn.url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
-  expect(await run(source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
-  const journeysOf = async ({ client }: Workspace) => (await client.listJourneys()).data?.data.length
+  expect(await run(source, ['export', 'workspace', folder])).toMatchObject({ code: 0 })
   const path = (name: string) => join(folder, `${name}.ndjson`)
   for (const name of ['events', 'enrolments']) {
     const text = readFileSync(path(name), 'utf8')
     rmSync(path(name))
-    const missing = await run(target, 'import', folder)
+    const missing = await run(target, ['import', folder])
     expect(missing).toMatchObject({ code: 3, stderr: `cairn: the file ${path(name)} does not exist\n` })
     writeFileSync(path(name), text)
   }
@@ -90,15 +89,14 @@ it('an import of a folder with a line that is no JSON, or without a file, says w
     const text = readFileSync(path('enrolments'), 'utf8')
     writeFileSync(path('enrolments'), `${line}\n${text}`)
     const stderr = `cairn: line 1 of ${path('enrolments')} is not a JSON object\n`
-    expect(await run(target, 'import', folder)).toMatchObject({ code: 1, stderr })
+    expect(await run(target, ['import', folder])).toMatchObject({ code: 1, stderr })
     writeFileSync(path('enrolments'), text)
   }
-  expect(await run(target, 'import', folder)).toMatchObject({ code: 0 })
+  expect(await run(target, ['import', folder])).toMatchObject({ code: 0 })
 })
 
 it('an export has nothing of customers erased and journeys removed while it ran, and an import skips their events', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
+  const { cairn, source, target, folder, run } = await twoWorkspaces()
   const { client, journey_id } = source
   const { data: removed } = await client.createJourney({ body: { name: 'Renewal' } })
   const other = { client, journey_id: removed?.journey_id ?? '' }
@@ -111,11 +109,7 @@ it('an export has nothing of customers erased and journeys removed while it ran,
   ]) {
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
   }
-  const folder = join(temporaryFolder(), 'workspace')
-  const exporting = (...args: string[]) =>
-    runCairn(['export', ...args, '--base-url', `${cairn.url}/v1`], {
-      environment: { CAIRN_SERVICE_KEY: source.secret_key },
-    })
+  const exporting = (...args: string[]) => run(source, ['export', ...args])
   // An export that is interrupted after the lists, and resumed.
   const lists = ['events', 'customers'].map((list) => join(folder, `${list}.ndjson`))
   mkdirSync(folder)
@@ -150,11 +144,8 @@ it('an export has nothing of customers erased and journeys removed while it ran,
 })
 
 it('an import of a workspace ends on SIGINT, also while the server does not respond', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
-  const folder = join(temporaryFolder(), 'workspace')
-  const environment = { CAIRN_SERVICE_KEY: source.secret_key }
-  await runCairn(['export', 'workspace', folder, '--base-url', `${cairn.url}/v1`], { environment })
+  const { cairn, source, target, folder, run } = await twoWorkspaces()
+  await run(source, ['export', 'workspace', folder])
   let requests = 0
   const url = await startFaultyProxy(cairn.url, (count) => {
     requests = count
@@ -170,14 +161,10 @@ it('an import of a workspace ends on SIGINT, also while the server does not resp
 })
 
 it('an import that loses the response to a new journey names it, because it is not created twice by itself', async () => {
-  const cairn = await startCairnForTest()
-  const [source, target] = [await cairn.workspace(), await cairn.workspace()]
-  const folder = join(temporaryFolder(), 'workspace')
-  const run = ({ secret_key }: Workspace, url: string, ...args: string[]) =>
-    runCairn([...args, '--base-url', `${url}/v1`], { environment: { CAIRN_SERVICE_KEY: secret_key } })
-  expect(await run(source, cairn.url, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
+  const { cairn, source, target, folder, run } = await twoWorkspaces()
+  expect(await run(source, ['export', 'workspace', folder])).toMatchObject({ code: 0 })
   const url = await startFaultyProxy(cairn.url, (_, { method }) => (method === 'POST' ? 'lost' : undefined))
-  expect(await run(target, url, 'import', folder)).toMatchObject({
+  expect(await run(target, ['import', folder], url)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
       /^cairn: cannot reach http:.+: .+; the journey Onboarding may have been created\. Look whether it exists/,
