@@ -13,6 +13,7 @@ import {
   signIn,
   signUp,
 } from '../fixtures/people.ts'
+import { codeOf } from './code-of.ts'
 
 let now = Date.parse('2026-11-20T12:00:00Z')
 let shared: Cairn
@@ -43,11 +44,6 @@ async function invite(email: string, role: Role = 'viewer', by = owner) {
 
 /** A client of somebody with the link but without an account. */
 const nobody = () => browser(cairn, OWN_PAGE).client()
-
-/** The code of the problem; null if the request succeeded. */
-async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
-  return (await answer).error?.code ?? null
-}
 
 const find = (token: string) => codeOf(nobody().findInvitation({ body: { token } }))
 const accept = (token: string, password = 'enigma-is-a-machine') =>

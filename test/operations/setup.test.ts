@@ -11,6 +11,7 @@ import { type Cairn, startCairnForTest, temporaryFolder } from '../fixtures/cair
 import { startChildServer } from '../fixtures/child-server.ts'
 import { type Ended, runCairn } from '../fixtures/command.ts'
 import { browser, newEmail, newPerson, OWN_PAGE, signIn } from '../fixtures/people.ts'
+import { codeOf } from './code-of.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -43,11 +44,6 @@ const nobody = () => browser(cairn, OWN_PAGE).client()
 function form(token: string, change: Partial<Setup> = {}): Setup {
   const person = { name: 'Grace Hopper', email: newEmail(), password: 'nine-lives-of-a-moth' }
   return { token, ...person, ...change }
-}
-
-/** The code of the problem; null if the request succeeded. */
-async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
-  return (await answer).error?.code ?? null
 }
 
 const find = (token: string) => codeOf(nobody().findSetupLink({ body: { token } }))

@@ -12,6 +12,7 @@ import { newAddress } from '../fixtures/contract/target.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { browser, OWN_PAGE, type SignedUp, signUp } from '../fixtures/people.ts'
 import { storedText } from '../fixtures/store.ts'
+import { codeOf } from './code-of.ts'
 
 type Schemas = components['schemas']
 
@@ -81,8 +82,6 @@ async function read(token: string, headers = guest) {
   const { data, error, response } = await browser(cairn, headers).client().readSharedView({ body: { token } })
   return { data, code: error?.code, status: response.status }
 }
-
-const codeOf = async (reply: Promise<{ error?: { code: string } | undefined }>) => (await reply).error?.code
 
 type Sent = { custom_variables?: Record<string, unknown>; occurred_at?: string }
 

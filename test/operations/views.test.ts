@@ -10,6 +10,7 @@ import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { rowsOfWorkspace } from '../fixtures/rows-of-workspace.ts'
+import { codeOf } from './code-of.ts'
 
 type Schemas = components['schemas']
 type Client = Pick<
@@ -28,7 +29,6 @@ async function save(
   return { ...data, view_id: data?.view_id ?? '', code: error?.code }
 }
 
-const codeOf = async (reply: Promise<{ error?: { code: string } | undefined }>) => (await reply).error?.code
 const names = async (client: Client, query: { journey_id?: string } = {}) =>
   (await client.listViews({ query })).data?.data.map(({ name }) => name)
 

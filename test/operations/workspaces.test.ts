@@ -7,13 +7,12 @@ import { customerInJourney } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
 import { keptRefusals } from '../fixtures/refusals.ts'
 import { newWebhook } from '../fixtures/webhook.ts'
+import { codeOf } from './code-of.ts'
 
 type Victim = Awaited<ReturnType<typeof customerInJourney>>
 type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
 
 const path = ({ event }: Victim) => ({ journey_id: event.journey_id, customer_id: event.customer_id })
-const code = (answer: Promise<{ error?: { code: string } | undefined }>) =>
-  answer.then(({ error }) => error?.code)
 const own = (body: { data?: { data: object[] } | undefined }) => body.data?.data.length
 
 /** The number of lines of an export before the last one. */
@@ -59,7 +58,7 @@ type Ask<Path> = (
 function on<Path>(expected: string, thing: (victim: Victim) => Path | Promise<Path>) {
   return (ask: Ask<Path>): [expected: string, attempt: Attempt] => [
     expected,
-    async ({ client }, victim) => code(ask(client, await thing(victim))),
+    async ({ client }, victim) => codeOf(ask(client, await thing(victim))),
   ]
 }
 
@@ -75,14 +74,14 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'journey_not_found',
     ({ client }, victim) => {
       const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Eve' } as const
-      return code(client.initializeCustomer({ body: { ...names, journey_id: victim.event.journey_id } }))
+      return codeOf(client.initializeCustomer({ body: { ...names, journey_id: victim.event.journey_id } }))
     },
   ],
   createEvent: [
     ['journey_not_found', 'customer_not_found'],
     async ({ client, journey_id }, { event }) => [
-      await code(client.createEvent({ body: event })),
-      await code(client.createEvent({ body: { ...event, journey_id } })),
+      await codeOf(client.createEvent({ body: event })),
+      await codeOf(client.createEvent({ body: { ...event, journey_id } })),
     ],
   ],
   createEvents: [
@@ -131,8 +130,8 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       const { delivery_id } = await deliveryTo(workspace, theirs)
       const mine = await madeWebhook(intruder)
       return [
-        await code(intruder.client.resendWebhookDelivery({ path: { ...theirs, delivery_id } })),
-        await code(intruder.client.resendWebhookDelivery({ path: { ...mine, delivery_id } })),
+        await codeOf(intruder.client.resendWebhookDelivery({ path: { ...theirs, delivery_id } })),
+        await codeOf(intruder.client.resendWebhookDelivery({ path: { ...mine, delivery_id } })),
       ]
     },
   ],
@@ -147,7 +146,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'journey_not_found',
     ({ client }, { event }) => {
       const { journey_id } = event
-      return code(
+      return codeOf(
         client.createView({ body: { name: 'Mine', journey_id, query: {}, visibility: 'workspace' } }),
       )
     },
@@ -191,7 +190,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
   getRetentionPreview: [
     'journey_not_found',
     ({ client }, { event: { journey_id } }) =>
-      code(client.getRetentionPreview({ query: { retention_days: 1, journey_id } })),
+      codeOf(client.getRetentionPreview({ query: { retention_days: 1, journey_id } })),
   ],
   eraseCustomer: onCustomer((client, path) => client.eraseCustomer({ path })),
   getCustomer: onCustomer((client, path) => client.getCustomer({ path })),
@@ -247,7 +246,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     async ({ client }, { event, workspace }) => {
       await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
       const [refusal] = await keptRefusals(workspace.client, 1)
-      return await code(client.getRefusal({ path: { refusal_id: refusal?.refusal_id ?? '' } }))
+      return await codeOf(client.getRefusal({ path: { refusal_id: refusal?.refusal_id ?? '' } }))
     },
   ],
   replayRefusals: [
@@ -257,7 +256,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       const [refusal] = await keptRefusals(workspace.client, 1)
       const refusal_id = refusal?.refusal_id ?? ''
       const all = await client.replayRefusals({ body: {} })
-      return [await code(client.replayRefusals({ body: { refusal_id } })), all.data?.results.length]
+      return [await codeOf(client.replayRefusals({ body: { refusal_id } })), all.data?.results.length]
     },
   ],
   listCustomers: [
