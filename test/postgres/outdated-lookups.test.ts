@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { removals } from '../../server/storage/removals/removals.ts'
 import { isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
@@ -20,6 +19,7 @@ import {
   type Subject,
 } from '../fixtures/store.ts'
 import { erase } from '../storage/erase.ts'
+import { beginJourneyRemoval, completeRemovals } from '../storage/removing.ts'
 import { startProxy } from './proxy.ts'
 
 /** In the first statement that stores a group; on Citus it is one of several. */
@@ -43,11 +43,9 @@ async function persistently<Result>(send: () => Promise<Result>): Promise<Result
   })
 }
 
-async function removeJourney(store: Store, { workspace_id, journey_id }: Subject) {
-  const journey = { workspace_id, journey_id, begun_ms: Date.now() }
-  await store.db.transaction().execute((db) => store.removals.removeJourney(db, journey))
-  store.removals.begin()
-  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+async function removeJourney(store: Store, subject: Subject) {
+  await beginJourneyRemoval(store, subject)
+  await completeRemovals(store)
 }
 
 async function counted(store: Store, { workspace_id }: Subject) {

@@ -11,16 +11,9 @@ import { createJourney } from '../../server/storage/tables/audited-changes.ts'
 import { isDistributed } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
-import {
-  idOf,
-  initialize,
-  insert,
-  newSubject,
-  openStoreForTest,
-  type Store,
-  type Subject,
-} from '../fixtures/store.ts'
+import { idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { beginErasure } from '../storage/erase.ts'
+import { allRemoved, beginJourneyRemoval } from '../storage/removing.ts'
 
 /** Another program's transaction. */
 async function transaction(databaseUrl: string): Promise<Client> {
@@ -29,15 +22,6 @@ async function transaction(databaseUrl: string): Promise<Client> {
   onTestFinished(() => client.end())
   await client.query('BEGIN')
   return client
-}
-
-async function beginJourneyRemoval(store: Store, { workspace_id, journey_id }: Subject) {
-  const journey = { workspace_id, journey_id, begun_ms: Date.now() }
-  await store.db.transaction().execute((db) => store.removals.removeJourney(db, journey))
-}
-
-async function allRemoved(store: Store) {
-  await expect.poll(() => removals(store.db), withPatience).toEqual([])
 }
 
 // On Citus it waits on another node.

@@ -1,9 +1,9 @@
 // engines: sqlite, postgres
 
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../server/domain/identifiers.ts'
-import { insertJourney, newestJourneys } from '../../server/storage/tables/journeys.ts'
+import { newestJourneys } from '../../server/storage/tables/journeys.ts'
 import {
+  addJourney,
   connectTo,
   eventPage,
   holdWrites,
@@ -11,14 +11,8 @@ import {
   newSubject,
   openStoreForTest,
   readingIn,
-  type Store,
   storedEvents,
 } from '../fixtures/store.ts'
-
-function makeJourney({ db }: Store, workspace_id: string) {
-  const journey = { journey_id: newId('jrn'), name: 'Renewal', description: '', steps: [], created_ms: 1 }
-  return db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
-}
 
 const page = { limit: 10 }
 
@@ -30,7 +24,7 @@ describe('a store that is closed', () => {
     const other = await connectTo(store.databaseUrl)
     const release = await holdWrites(other)
     const inserts = names.map((event_id) => insert(store, subject, { event_id }))
-    const transaction = makeJourney(store, subject.workspace_id)
+    const transaction = addJourney(store, subject)
     await new Promise((resolve) => setImmediate(resolve))
     const closed = store.close()
     await release()
@@ -48,7 +42,7 @@ describe('a store that is closed', () => {
     const attempts = () =>
       Promise.allSettled([
         insert(store, { workspace_id, ...subject }),
-        makeJourney(store, workspace_id),
+        addJourney(store, { workspace_id }),
         eventPage(store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id))),
         newestJourneys(store.db, workspace_id, {}, page),
         store.assertWritable(),

@@ -6,6 +6,7 @@ import { effectsOf, runDeclared, type WatchedTable } from '../../server/storage/
 import { updateLastSeen } from '../../server/storage/tables/sessions.ts'
 import { engine } from '../fixtures/engine.ts'
 import { insert, newSubject, openStore, type Store } from '../fixtures/store.ts'
+import { beginJourneyRemoval } from './removing.ts'
 
 let store: Store
 let keyChanges = 0
@@ -75,12 +76,10 @@ describe.each(TABLES)('a change of %s that is written in SQL', (table, column, c
 
 it('the removal of a journey has the effects of its table: its events are rejected at once, and replicas are notified', async () => {
   const subject = await newSubject(store)
-  const { workspace_id, journey_id } = subject
   // From now on the writer caches the journey.
   expect(await insert(store, subject)).toMatchObject({ status: 'created' })
   const notified = engine === 'postgres' ? await notifiedChanges() : 0
-  const removal = { workspace_id, journey_id, begun_ms: Date.now() }
-  await store.db.transaction().execute((db) => store.removals.removeJourney(db, removal))
+  await beginJourneyRemoval(store, subject)
   expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_not_found' })
   if (engine === 'postgres') expect((await notifiedChanges()) - notified).toBe(1)
 })

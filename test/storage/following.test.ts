@@ -2,15 +2,14 @@
 
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Position } from '../../server/domain/cursors.ts'
-import { newId } from '../../server/domain/identifiers.ts'
 import type { Transaction } from '../../server/storage/database.ts'
 import { eraseCustomer, oldestErasures } from '../../server/storage/removals/erasures.ts'
-import { insertJourney } from '../../server/storage/tables/journeys.ts'
 import { engine } from '../fixtures/engine.ts'
 import { followed, followedCustomers, forwardPage } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import {
+  addJourney,
   connectTo,
   idOf,
   initialize,
@@ -170,11 +169,7 @@ describe('oldestCustomers', () => {
     const first = await followedCustomers(store, workspace_id, { limit: 7 })
     await Promise.all(making)
     // A customer who enters another journey does not arrive here again.
-    const journey_id = newId('jrn')
-    const journey = { journey_id, name: 'Renewal', description: '', steps: [] }
-    await store.db
-      .transaction()
-      .execute((db) => insertJourney(db, workspace_id, { ...journey, created_ms: Date.now() }))
+    const { journey_id } = await addJourney(store, { workspace_id })
     await initialize(store, { workspace_id, journey_id }, 'user-0-0')
     const rest = await followedCustomers(store, workspace_id, { limit: 7, from: first.next })
     expect([...first.own, ...rest.own].toSorted()).toEqual(made.toSorted())

@@ -2,11 +2,11 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
-import { insertJourney } from '../../server/storage/tables/journeys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { engine } from '../fixtures/engine.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import {
+  addJourney,
   connectTo,
   holdWrites,
   idOf,
@@ -144,10 +144,7 @@ describe('transactions that wait', () => {
     let finished = 0
     let isStored = false
     const makeJourney = async () => {
-      const journey = { name: 'Renewal', description: '', steps: [], created_ms: Date.now() }
-      await store.db.transaction().execute((db) => {
-        return insertJourney(db, subject.workspace_id, { ...journey, journey_id: newId('jrn') })
-      })
+      await addJourney(store, subject)
       finished += 1
     }
     // They do not stop before the event is stored. On a busy machine the last ones are refused, as they waited too long.

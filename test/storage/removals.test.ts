@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removals } from '../../server/storage/removals/removals.ts'
 import { engine } from '../fixtures/engine.ts'
 import { followed } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -22,16 +21,12 @@ import {
   type Subject,
 } from '../fixtures/store.ts'
 import { beginErasure } from './erase.ts'
-
-async function allRemoved(store: Store) {
-  await expect.poll(() => removals(store.db), withPatience).toEqual([])
-}
+import { allRemoved, beginJourneyRemoval, completeRemovals } from './removing.ts'
 
 /** Removes a customer, and waits until the removal is complete. */
 async function remove(store: Store, subject: Subject) {
   await beginErasure(store, subject)
-  store.removals.begin()
-  await allRemoved(store)
+  await completeRemovals(store)
 }
 
 /** A second customer in the same journey. */
@@ -98,8 +93,7 @@ describe('a customer who is removed from a store', () => {
     for (const event of [{}, { message_id }]) {
       expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_erased' })
     }
-    store.removals.begin()
-    await allRemoved(store)
+    await completeRemovals(store)
   })
 
   it('leaves the earlier events of its customers in their timelines, if its journey is removed', async () => {
@@ -108,11 +102,8 @@ describe('a customer who is removed from a store', () => {
     await insertMany(store, kept, 5, 'earlier')
     const { journey_id } = await inAnotherJourney(store, kept)
     await insertMany(store, { ...kept, journey_id }, 40, 'later')
-    await store.db.transaction().execute(async (db) => {
-      await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
-    })
-    store.removals.begin()
-    await allRemoved(store)
+    await beginJourneyRemoval(store, { workspace_id, journey_id })
+    await completeRemovals(store)
     const timeline = store.events.customerEvents(
       workspace_id,
       customer_id,
@@ -131,14 +122,11 @@ describe('a customer who is removed from a store', () => {
     for (const status of ['created', 'duplicate']) {
       expect(await insert(store, gone, { message_id })).toMatchObject({ status })
     }
-    await store.db.transaction().execute(async (db) => {
-      await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
-    })
+    await beginJourneyRemoval(store, { workspace_id, journey_id })
     for (const event of [{}, { message_id }]) {
       expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'journey_not_found' })
     }
-    store.removals.begin()
-    await allRemoved(store)
+    await completeRemovals(store)
   })
 
   it('counts in no report, and changes nothing for others', async () => {
@@ -178,8 +166,7 @@ describe('a customer who is removed from a store', () => {
       )
     await expect.poll(async () => (await page(undefined, 9)).rows.length, withPatience).toBe(4)
     const { next } = await page()
-    const gone = { workspace_id, journey_id: next?.id ?? '', begun_ms: Date.now() }
-    await store.db.transaction().execute(async (db) => await store.removals.removeJourney(db, gone))
+    await beginJourneyRemoval(store, { workspace_id, journey_id: next?.id ?? '' })
     const again = await page()
     expect(again.next).toEqual(next)
     const rest = await page(again.next ?? undefined)
@@ -187,8 +174,7 @@ describe('a customer who is removed from a store', () => {
     const listed = [...again.rows, ...rest.rows].map(({ journey_id }) => journey_id)
     expect(new Set(listed).size).toBe(listed.length)
     expect(rest.rows).toHaveLength(2)
-    store.removals.begin()
-    await allRemoved(store)
+    await completeRemovals(store)
   })
 
   it('leaves pages that continue over more removed events than a page examines', async () => {

@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../server/domain/durations.ts'
-import { removals } from '../../server/storage/removals/removals.ts'
 import { beginAgeing } from '../../server/storage/removals/retention.ts'
-import { withPatience } from '../fixtures/patience.ts'
 import { eventPage, newEvent, newSubject, openStoreForTest, readingIn } from '../fixtures/store.ts'
+import { completeRemovals } from './removing.ts'
 
 const TODAY_MS = Date.now()
 
@@ -27,8 +26,7 @@ async function retainingStore() {
     },
     /** Removes what has expired by the clock. */
     async age() {
-      store.removals.begin()
-      await expect.poll(() => removals(store.db), withPatience).toEqual([])
+      await completeRemovals(store)
     },
     async names() {
       const list = store.events.newestEvents(

@@ -2,14 +2,10 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/tables/customers.ts'
-import {
-  findJourney,
-  insertJourney,
-  newestJourneys,
-  updateJourney,
-} from '../../server/storage/tables/journeys.ts'
+import { findJourney, newestJourneys, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { serviceKeys } from '../../server/storage/tables/service-keys.ts'
 import {
+  addJourney,
   eventPage,
   idOf,
   initialize,
@@ -127,8 +123,7 @@ describe('a workspace', () => {
   it('may have a journey with the same identifier as another one', async () => {
     const { ours, theirs } = await neighbours()
     const journey_id = ours.journey_id
-    const journey = { journey_id, name: 'Onboarding', description: '', steps: [], created_ms: Date.now() }
-    await store.db.transaction().execute((db) => insertJourney(db, theirs.workspace_id, journey))
+    await addJourney(store, theirs, { journey_id })
     await initialize(store, { ...theirs, journey_id }, 'user-1')
     const outcomes = await Promise.all([
       initialize(store, ours, 'user-3'),

@@ -3,10 +3,8 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../../server/domain/identifiers.ts'
-import { insertJourney } from '../../../server/storage/tables/journeys.ts'
-import { connect, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
-import { insert, newSubject } from '../../fixtures/store.ts'
+import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
+import { addJourney, insert, newSubject } from '../../fixtures/store.ts'
 
 /** The threads that a test has started, in order: first the writer's, then the readers'. */
 let threads: Worker[]
@@ -19,11 +17,6 @@ beforeEach(() => {
 afterEach(() => {
   process.off('worker', record)
 })
-
-function makeJourney({ db }: Store, workspace_id: string) {
-  const journey = { journey_id: newId('jrn'), name: 'Renewal', description: '', steps: [], created_ms: 1 }
-  return db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
-}
 
 describe('a store that is closed', () => {
   it('leaves everything in the one file', async () => {
@@ -47,9 +40,7 @@ describe.each([
     const other = connect(store.path)
     other.exec('BEGIN IMMEDIATE')
     const asked = Promise.allSettled(
-      index === 0
-        ? [insert(store, subject), insert(store, subject), makeJourney(store, subject.workspace_id)]
-        : [],
+      index === 0 ? [insert(store, subject), insert(store, subject), addJourney(store, subject)] : [],
     )
     await threads[index]?.terminate()
     const refused = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }

@@ -4,19 +4,18 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { firstPosition } from '../../../server/domain/cursors.ts'
-import { newId } from '../../../server/domain/identifiers.ts'
 import { PAGE_BYTES, type Page, type PageRows } from '../../../server/domain/paging.ts'
 import type { Reading } from '../../../server/storage/database.ts'
 import type { EventFilter } from '../../../server/storage/events/event-filter.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
 import { SPAN_EVENTS } from '../../../server/storage/sqlite/index/zone-map.ts'
 import { LOOKED_AT } from '../../../server/storage/sqlite/reader/list-positions.ts'
-import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { temporaryFolder } from '../../fixtures/cairn.ts'
 import { connect, openStore, openStoreForTest, type Store } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
 import { entriesInRuns, entriesOfEvents } from '../../fixtures/run-contents.ts'
 import {
+  addJourney,
   eventPage,
   idOf,
   initialize,
@@ -114,11 +113,7 @@ beforeAll(async () => {
   store = await openStore({ now: () => now })
   subject = await newSubject(store)
   reading = readingIn(subject.workspace_id)
-  const journey = { name: 'Renewal', description: '', steps: [], created_ms: now }
-  journeys = [subject.journey_id, newId('jrn')]
-  await store.db
-    .transaction()
-    .execute((db) => insertJourney(db, subject.workspace_id, { ...journey, journey_id: journeys[1] ?? '' }))
+  journeys = [subject.journey_id, (await addJourney(store, subject)).journey_id]
   customers = []
   for (let made = 0; made < 40; made += 1) {
     for (const journey_id of journeys) {

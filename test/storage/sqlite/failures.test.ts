@@ -3,14 +3,12 @@
 import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from '../../../server/domain/identifiers.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
-import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { startCairnForTest } from '../../fixtures/cairn.ts'
 import { customerInJourney } from '../../fixtures/customer.ts'
 import { connect, openStoreForTest, type Store, storedEvents } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
-import { initialize, insert, newSubject, readingIn, type Subject } from '../../fixtures/store.ts'
+import { addJourney, initialize, insert, newSubject, readingIn, type Subject } from '../../fixtures/store.ts'
 import { within } from '../../fixtures/within.ts'
 
 /** SQLite's codes for a read-only and for a full disk. */
@@ -26,10 +24,8 @@ async function disturb({ db }: Store, pragma: string) {
 
 const large = { custom_variables: 'x'.repeat(50_000) }
 
-async function makeJourney({ db }: Store, { workspace_id }: Subject) {
-  const names = { name: 'Renewal', description: 'x'.repeat(50_000), steps: [] }
-  const journey = { ...names, journey_id: newId('jrn'), created_ms: Date.now() }
-  return await db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
+function addLargeJourney(store: Store, subject: Subject) {
+  return addJourney(store, subject, { description: 'x'.repeat(50_000) })
 }
 
 describe.each(failures)('a disk that %s', (_name, pragma, code) => {
@@ -56,8 +52,8 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
-    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
-    await expect(makeJourney(store, subject)).resolves.toMatchObject({ status: 'active' })
+    await expect(addLargeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(addLargeJourney(store, subject)).resolves.toMatchObject({ status: 'active' })
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
   })
 
@@ -88,7 +84,7 @@ describe('a file that is temporarily missing', () => {
     renameSync(store.path, `${store.path}.away`)
     await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
     await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
-    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(addLargeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
     await expect(store.assertWritable()).rejects.toMatchObject(unavailable.reason)
     expect(existsSync(store.path)).toBe(false)
     renameSync(`${store.path}.away`, store.path)
@@ -131,7 +127,7 @@ describe('a file that is temporarily missing', () => {
     await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
     renameSync(`${store.path}.other`, store.path)
     await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
-    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(addLargeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
     expect(readFileSync(store.path)).toEqual(copy)
     renameSync(`${store.path}.away`, store.path)
     await vi.waitFor(() => insert(store, subject, { event_id: 'after' }), withPatience)

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { DAY_MS } from '../../../server/domain/durations.ts'
 import type { Page } from '../../../server/domain/paging.ts'
-import { removals } from '../../../server/storage/removals/removals.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
 import { updateSettings } from '../../../server/storage/tables/workspaces.ts'
 import { openStoreForTest } from '../../fixtures/file-store.ts'
@@ -20,6 +19,7 @@ import {
   newSubject,
   readingIn,
 } from '../../fixtures/store.ts'
+import { allRemoved, beginJourneyRemoval, completeRemovals } from '../removing.ts'
 
 /** From so many on, an idle store flushes its memtable. */
 const IDLE_EVENTS = 10_000
@@ -52,7 +52,7 @@ it('reuses the space of events removed by age, and of their indexes', async () =
     now_ms += 2 * DAY_MS
     store.removals.begin()
     await expect.poll(() => count('events'), withPatience).toBe(0)
-    await expect.poll(() => removals(store.db), withPatience).toEqual([])
+    await allRemoved(store)
     expect(await count('event_runs')).toBe(0)
     await expect.poll(() => count('event_pages'), withPatience).toBe(0)
     // Those of what is in the memtable, and of where one run ends and the next begins; and the first, of events 0 to 1,023,
@@ -103,12 +103,8 @@ it('lists the events of a run that has got the number of a removed one', async (
   // Every reading thread knows both runs now.
   expect(await ofJourney(gone)).toEqual(removed.ids.toReversed())
   expect(await timeline()).toHaveLength(2 * EVENTS)
-  await store.db.transaction().execute(async (db) => {
-    const { journey_id } = gone
-    await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
-  })
-  store.removals.begin()
-  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+  await beginJourneyRemoval(store, gone)
+  await completeRemovals(store)
   await expect
     .poll(
       () => file.run(`SELECT page FROM event_pages WHERE page >= ${pageNumber(removed.run, 'postings', 0)}`),
