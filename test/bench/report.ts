@@ -103,12 +103,14 @@ type Ratios = Partial<Record<RatioName, number | null>>
 /** A rate this close to the load's own limit says more about the load than about the server. */
 const CEILING_PART = 0.8
 
-type Measured = {
+/** What was measured; a part that was not is undefined. */
+export type Parts = {
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
   journeys: OfEngines<JourneyFigures> | undefined
+  profile: Record<Profiled, ProfileFigures> | undefined
   exports: OfEngines<ExportFigures> | undefined
   refused: OfEngines<RefusedFigures> | undefined
   retention: OfEngines<RetentionFigures> | undefined
@@ -116,8 +118,8 @@ type Measured = {
   grown: GrownFigures | undefined
   definitions: OfEngines<DefinitionFigures> | undefined
   webhooks: OfEngines<WebhookFigures> | undefined
+  killedWebhooks: OfEngines<KilledWebhookFigures> | undefined
   breakdown: OfEngines<BreakdownFigures> | undefined
-  watched: Watched
 }
 
 /** The named figures of a run; null if the server does not report one. */
@@ -136,7 +138,7 @@ export function ratiosOf({
   webhooks,
   breakdown,
   watched,
-}: Measured): Ratios {
+}: Parts & { watched: Watched }): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -306,28 +308,13 @@ export function nearCeiling({ requests_per_s, batch, batch_ceiling }: PeerFigure
   return isNear(batch, batch_ceiling) ? [...near, 'batch of cairn'] : near
 }
 
-type Report = {
+type Report = Parts & {
   ratios: Ratios
   does_not_count: string[]
   node: string
   cpu: string
   minutes: number
   rounds: number
-  peers: PeerFigures | undefined
-  store: FullStoreFigures | undefined
-  hostile: HostileFigures | undefined
-  postgres: PostgresFigures | undefined
-  journeys: OfEngines<JourneyFigures> | undefined
-  profile: Record<Profiled, ProfileFigures> | undefined
-  exports: OfEngines<ExportFigures> | undefined
-  refused: OfEngines<RefusedFigures> | undefined
-  retention: OfEngines<RetentionFigures> | undefined
-  builds: OfEngines<BuildFigures> | undefined
-  grown: GrownFigures | undefined
-  definitions: OfEngines<DefinitionFigures> | undefined
-  webhooks: OfEngines<WebhookFigures> | undefined
-  killedWebhooks: OfEngines<KilledWebhookFigures> | undefined
-  breakdown: OfEngines<BreakdownFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine

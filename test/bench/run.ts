@@ -17,7 +17,7 @@ import { measurePostgres } from './postgres/measure.ts'
 import { isPinned, killAll } from './processes.ts'
 import { measureProfile } from './profile.ts'
 import { measureRefused } from './refused.ts'
-import { machineLine, nearCeiling, ratiosOf, tableOf } from './report.ts'
+import { machineLine, nearCeiling, type Parts, ratiosOf, tableOf } from './report.ts'
 import { measureRetention } from './retention.ts'
 import { readSettings, type Settings, say } from './settings.ts'
 import { Watched } from './watched.ts'
@@ -46,40 +46,26 @@ async function main(settings: Settings) {
   say(machineLine(machine))
   const { only } = settings
   const options = { settings, watched }
-  const peers = !only || only === 'peers' ? await measurePeers(folder, options) : undefined
-  const store = !only || only === 'store' ? await measureFullStores(folder, options) : undefined
-  const hostile = only === 'hostile' ? await measureHostile(folder, settings) : undefined
-  const postgres = only === 'postgres' ? await measurePostgres(folder, settings) : undefined
-  const journeys = only === 'report' ? await measureJourneys(folder, options) : undefined
-  const profile = only === 'profile' ? await measureProfile(folder, settings) : undefined
-  const exports = only === 'export' ? await measureExports(folder, options) : undefined
-  const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
-  const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
-  const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
-  const grown = only === 'grown' ? await measureGrown(folder, options) : undefined
-  const definitions = only === 'definitions' ? await measureDefinitions(folder, options) : undefined
-  const webhooks = only === 'webhooks' ? await measureWebhooks(folder, options) : undefined
-  const killedWebhooks =
-    only === 'webhooks-killed' ? await measureKilledWebhooks(folder, settings) : undefined
-  const breakdown = only === 'breakdown' ? await measureBreakdown(folder, options) : undefined
-  const parts = {
-    peers,
-    store,
-    hostile,
-    postgres,
-    journeys,
-    exports,
-    refused,
-    retention,
-    builds,
-    grown,
-    definitions,
-    webhooks,
-    breakdown,
+  const parts: Parts = {
+    peers: !only || only === 'peers' ? await measurePeers(folder, options) : undefined,
+    store: !only || only === 'store' ? await measureFullStores(folder, options) : undefined,
+    hostile: only === 'hostile' ? await measureHostile(folder, settings) : undefined,
+    postgres: only === 'postgres' ? await measurePostgres(folder, settings) : undefined,
+    journeys: only === 'report' ? await measureJourneys(folder, options) : undefined,
+    profile: only === 'profile' ? await measureProfile(folder, settings) : undefined,
+    exports: only === 'export' ? await measureExports(folder, options) : undefined,
+    refused: only === 'refused' ? await measureRefused(folder, options) : undefined,
+    retention: only === 'retention' ? await measureRetention(folder, options) : undefined,
+    builds: only === 'builds' ? await measureBuilds(folder, options) : undefined,
+    grown: only === 'grown' ? await measureGrown(folder, options) : undefined,
+    definitions: only === 'definitions' ? await measureDefinitions(folder, options) : undefined,
+    webhooks: only === 'webhooks' ? await measureWebhooks(folder, options) : undefined,
+    killedWebhooks: only === 'webhooks-killed' ? await measureKilledWebhooks(folder, settings) : undefined,
+    breakdown: only === 'breakdown' ? await measureBreakdown(folder, options) : undefined,
   }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),
-    does_not_count: peers ? nearCeiling(peers) : [],
+    does_not_count: parts.peers ? nearCeiling(parts.peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
     rounds: settings.rounds,
@@ -91,8 +77,6 @@ async function main(settings: Settings) {
     minutes: (performance.now() - started) / 60_000,
     watched: watched.parts,
     ...parts,
-    profile,
-    killedWebhooks,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)
