@@ -1,6 +1,7 @@
 import { EVENT_NAMES } from './data.ts'
 import { type OfEngines, onEachEngine, type StartOnEngine } from './engines.ts'
 import { runLoad, type Server } from './processes.ts'
+import { send } from './requests.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
@@ -100,14 +101,4 @@ async function define(server: Server): Promise<string[]> {
 /** A load fails if an event is rejected, because its reply is not the expected one. */
 async function setMode(server: Server, definition_id: string, mode: 'off' | 'enforce') {
   await send(server, 'PATCH', `/event-definitions/${definition_id}`, { mode })
-}
-
-async function send({ url, workspaces: [workspace] }: Server, method: string, path: string, body: object) {
-  const reply = await fetch(`${url}/v1${path}`, {
-    method,
-    headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!reply.ok) throw new Error(`${method} ${path} was answered with ${reply.status}`)
-  return await reply.json()
 }

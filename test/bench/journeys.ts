@@ -2,6 +2,7 @@ import { EVENT_NAMES } from './data.ts'
 import { fill, measureOnEach, type OfEngines } from './engines.ts'
 import type { OrderedEvents, OrderedEventsOptions } from './ordered-events.ts'
 import { pause, runLoad, runProgram, type Server } from './processes.ts'
+import { send } from './requests.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
@@ -114,7 +115,7 @@ export class Journey {
 
   async setSteps(names: readonly string[]): Promise<void> {
     const steps = names.map((name) => ({ event_id: name, name }))
-    await this.#ask('PATCH', this.#path, { steps })
+    await send(this.#server, 'PATCH', this.#path, { steps })
   }
 
   /** Waits until the report includes everything stored so far, for the configured steps. */
@@ -172,7 +173,7 @@ export class Journey {
 
   async saveView(query: object): Promise<void> {
     const view = { name: 'Bench', journey_id: this.#journeyId, visibility: 'workspace', query }
-    await this.#ask('POST', '/views', view)
+    await send(this.#server, 'POST', '/views', view)
   }
 
   /**
@@ -190,26 +191,16 @@ export class Journey {
   async #initialize(client_customer_id: string): Promise<string> {
     const customer = { client_customer_id, customer_type: 'contact', customer_name: 'Ada' }
     const body = { journey_id: this.#journeyId, ...customer }
-    return (await this.#ask('POST', '/customers/initialize', body)).customer_id
+    return (await send(this.#server, 'POST', '/customers/initialize', body)).customer_id
   }
 
   async #reach(customer_id: string) {
     const event = { journey_id: this.#journeyId, customer_id, event_id: EVENT_NAMES[0] }
-    await this.#ask('POST', '/events/create', event)
+    await send(this.#server, 'POST', '/events/create', event)
   }
 
   async #report(query: string): Promise<Report> {
-    return await this.#ask('GET', `${this.#path}/report${query}`)
-  }
-
-  async #ask(method: string, path: string, body?: object) {
-    const reply = await fetch(`${this.#server.url}/v1${path}`, {
-      method,
-      headers: this.#headers,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!reply.ok) throw new Error(`${path} was answered with ${reply.status}: ${await reply.text()}`)
-    return await reply.json()
+    return await send(this.#server, 'GET', `${this.#path}/report${query}`)
   }
 }
 

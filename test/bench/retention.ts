@@ -6,6 +6,7 @@ import { removals } from '../../server/storage/removals/removals.ts'
 import { BATCH_EVENTS } from './data.ts'
 import { fill, type OfEngines, type OnEngine, onEachEngine, type StartOnEngine } from './engines.ts'
 import { pause, restartCairn, runLoad, type Server, UNLIMITED } from './processes.ts'
+import { send } from './requests.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
@@ -113,14 +114,8 @@ function window(kind: 'single' | 'batch', { seconds, warmUpSeconds }: Settings) 
 }
 
 /** Sets the retention of the journey. */
-async function keepFor({ url, workspaces }: Server, retention_days: number) {
-  const [workspace] = workspaces
-  const reply = await fetch(`${url}/v1/journeys/${workspace?.journey_ids[0]}`, {
-    method: 'PATCH',
-    headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
-    body: JSON.stringify({ retention_days }),
-  })
-  if (!reply.ok) throw new Error(`setting the retention was answered with ${reply.status}`)
+async function keepFor(server: Server, retention_days: number) {
+  await send(server, 'PATCH', `/journeys/${server.workspaces[0]?.journey_ids[0]}`, { retention_days })
 }
 
 function fileBytes({ server: { file } }: OnEngine): number | null {

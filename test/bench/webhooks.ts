@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type OfEngines, onEachEngine, type StartOnEngine } from './engines.ts'
-import { runLoad, type Server, UNLIMITED } from './processes.ts'
+import { runLoad, UNLIMITED } from './processes.ts'
+import { send } from './requests.ts'
 import type { Settings } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
@@ -87,14 +88,4 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
 
 function perSecond(count: number, start_ms: number): number {
   return (count * 1000) / (performance.now() - start_ms)
-}
-
-async function send({ url, workspaces: [workspace] }: Server, method: string, path: string, body: object) {
-  const reply = await fetch(`${url}/v1${path}`, {
-    method,
-    headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!reply.ok) throw new Error(`${method} ${path} was answered with ${reply.status}`)
-  return await reply.json()
 }
