@@ -8,6 +8,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
@@ -52,14 +53,7 @@ beforeAll(async () => {
     body: { kind: 'publishable', name: longWord, allowed_origins: ['https://app.example.com'] },
   })
   for (const customer_name of ['Ada Lovelace', longWord]) {
-    const body = {
-      journey_id,
-      customer_name,
-      client_customer_id: customer_name,
-      customer_type: 'contact',
-    } as const
-    const { data } = await client.initializeCustomer({ body })
-    customer_id = data?.customer_id ?? ''
+    customer_id = await initialize(workspace, customer_name, { customer_name })
     for (const event_id of ['signed_up', longWord]) {
       const custom_variables = { plan: 'pro', [longWord]: longWord, address: { city: 'Praha' } }
       await client.createEvent({

@@ -7,6 +7,7 @@ import { durationText } from '../../admin/parts/instants/duration-text.ts'
 import { shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
@@ -56,15 +57,13 @@ beforeAll(async () => {
       for (let index = 0; index < 20; index += 1) {
         const customer_type = index % 2 === 0 ? 'account' : 'contact'
         const name = `${period} ${plan} ${index}`
-        const { data } = await client.initializeCustomer({
-          body: { journey_id, customer_name: name, customer_type, client_customer_id: name },
-        })
+        const customer_id = await initialize(workspace, name, { customer_name: name, customer_type })
         const entered_ms = noon_ms - (period === 'now' ? 10 + (index % 5) : 40 + (index % 5)) * day
         for (const [step, count] of counts.entries()) {
           if (index >= count) break
           events.push({
             journey_id,
-            customer_id: data?.customer_id ?? '',
+            customer_id,
             event_id: steps[step]?.event_id ?? '',
             occurred_at: new Date(entered_ms + step * (index + 1) * hour).toISOString(),
             custom_variables: { plan, seats: 5 },

@@ -7,6 +7,7 @@ import type { Schemas } from '../../client/index.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
 import { jsonLines } from '../fixtures/json-lines.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
@@ -34,19 +35,6 @@ beforeEach(async () => {
 async function open(screen: string): Promise<Page> {
   const path = screenPath(workspace, screen)
   return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId })
-}
-
-/** Registers a customer. @returns its `customer_id` */
-async function customer(
-  customer_name: string,
-  client_customer_id: string,
-  customer_type: Schemas['CustomerType'] = 'contact',
-): Promise<string> {
-  const { client, journey_id } = workspace
-  const body = { journey_id, customer_name, client_customer_id, customer_type }
-  const { data, error } = await client.initializeCustomer({ body })
-  if (error) throw new Error(error.detail)
-  return data.customer_id
 }
 
 /** Sends an event. @returns its id */
@@ -80,10 +68,10 @@ function searchField(page: Page): Locator {
 
 describe('Customers', () => {
   it('are found by any word of a name in any letter case, by one’s own identifier and by a customer_id', async () => {
-    const ada = await customer('Ada Lovelace', 'user-1')
-    await customer('ADALBERT Stifter', 'user-2')
-    await customer('Grace Hopper', 'Ada-3')
-    await customer('Canada Ltd', 'company-4', 'account')
+    const ada = await initialize(workspace, 'user-1')
+    await initialize(workspace, 'user-2', { customer_name: 'ADALBERT Stifter' })
+    await initialize(workspace, 'Ada-3', { customer_name: 'Grace Hopper' })
+    await initialize(workspace, 'company-4', { customer_name: 'Canada Ltd', customer_type: 'account' })
     const page = await open('customers')
     await expect
       .poll(() => customerNames(page))
@@ -113,8 +101,8 @@ describe('Customers', () => {
   })
 
   it('show when they were last seen and how many events they have', async () => {
-    const seen = await customer('Ada Lovelace', 'user-1')
-    await customer('Grace Hopper', 'user-2')
+    const seen = await initialize(workspace, 'user-1')
+    await initialize(workspace, 'user-2', { customer_name: 'Grace Hopper' })
     const occurred_at = new Date(Date.now() - 7_200_000).toISOString()
     const event = { journey_id: workspace.journey_id, customer_id: seen, event_id: 'viewed', occurred_at }
     await workspace.client.createEvents({ body: { events: [event, event, event] } })
@@ -149,8 +137,8 @@ describe('Customers', () => {
   })
 
   it('are found as before after Back and after a reload', async () => {
-    await customer('Ada Lovelace', 'user-1')
-    await customer('Grace Hopper', 'user-2')
+    await initialize(workspace, 'user-1')
+    await initialize(workspace, 'user-2', { customer_name: 'Grace Hopper' })
     const page = await open('journeys')
     await page.getByRole('link', { name: 'Customers' }).click()
     await searchField(page).fill('grace')
@@ -168,9 +156,9 @@ describe('Customers', () => {
   })
 
   it('are exported with the active filters, and an incomplete export is reported', async () => {
-    await customer('Ada Lovelace', 'user-1')
-    await customer('Ada, "Countess"', '=user-2')
-    await customer('Grace Hopper', 'user-3')
+    await initialize(workspace, 'user-1')
+    await initialize(workspace, '=user-2', { customer_name: 'Ada, "Countess"' })
+    await initialize(workspace, 'user-3', { customer_name: 'Grace Hopper' })
     const page = await open('customers')
     await page.getByLabel('Search customers').fill('ada')
     await page.getByText('2 customers').waitFor()
@@ -216,7 +204,7 @@ describe('Customers', () => {
 
   it('are paged, without duplicates or gaps', async () => {
     const names = Array.from({ length: 101 }, (_, index) => `Customer ${index + 1}`)
-    for (const name of names) await customer(name, name)
+    for (const name of names) await initialize(workspace, name, { customer_name: name })
     const page = await open('customers')
     for (const shown of [50, 100]) {
       await expect.poll(() => customerNames(page)).toEqual(names.toReversed().slice(0, shown))
@@ -232,7 +220,7 @@ describe('A customer', () => {
   const later = '2026-10-30T10:59:59.999Z'
 
   it('has a timeline by days of the viewer’s time zone, with the exact instant in UTC on hover and focus', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
+    const id = await initialize(workspace, 'user-1')
     const { journey_id, client } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -271,7 +259,7 @@ describe('A customer', () => {
       ['with_nested', { address: { city: 'Praha', lines: ['Na Příkopě 1', { floor: 2 }] } }],
       ['with_long', { note: long, short: 'beside it' }],
     ]
-    const id = await customer('Ada Lovelace', 'user-1')
+    const id = await initialize(workspace, 'user-1')
     for (const [event_id, custom_variables] of values) {
       await event(id, event_id, custom_variables === undefined ? {} : { custom_variables })
     }
@@ -312,7 +300,7 @@ describe('A customer', () => {
   })
 
   it('is paged if it has many events', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
+    const id = await initialize(workspace, 'user-1')
     for (let number = 1; number <= 60; number++) await event(id, `event_${number}`)
     const page = await open(`customers/${id}`)
     await page.getByText('event_60', { exact: true }).waitFor()
@@ -339,7 +327,7 @@ describe('A filter in the address', () => {
     const { client, journey_id } = workspace
     const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
     await client.updateJourney({ path: { journey_id }, body: { steps } })
-    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const customer_id = await initialize(workspace, 'user-1')
     await event(customer_id, 'signed_up')
     const tooLong = 'x'.repeat(256)
     const span = { last: '2h', received_from: 'abc', received_to: '2026-02-30T00:00:00Z' }
@@ -393,7 +381,7 @@ describe('A filter in the address', () => {
   })
 
   it('may have an offset, also one whose plus has become a space', async () => {
-    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    await event(await initialize(workspace, 'user-1'), 'signed_up')
     const page = await open('events')
     const since = new Date(Date.now() - 3_600_000)
     const written = `${new Date(since.getTime() + 3_600_000).toISOString().slice(0, 19)}+01:00`
@@ -448,7 +436,7 @@ describe('Markup in a name', () => {
     const email = `'{{7*7}}\${7*7}&lt'${newEmail()}`
     const invited = await administration.createInvitation({ body: { email, role: 'viewer' } })
     expect(invited.error).toBeUndefined()
-    const customer_id = await customer(named.customer, markup('client'))
+    const customer_id = await initialize(workspace, markup('client'), { customer_name: named.customer })
     await event(customer_id, named.event, {
       message_id: '"><img src=x onerror=ran=4>',
       custom_variables: {
@@ -544,8 +532,8 @@ describe('erasing a customer', () => {
   it('asks for the name, and then the customer is in no list', async () => {
     const name = 'Grace Hopper'
     // Two spaces are shown as one, and typed so.
-    const erased = await customer('Grace  Hopper', 'user-erased')
-    await customer('Ada Lovelace', 'user-kept')
+    const erased = await initialize(workspace, 'user-erased', { customer_name: 'Grace  Hopper' })
+    await initialize(workspace, 'user-kept', { customer_name: 'Ada Lovelace' })
     const page = await open(`customers/${erased}`)
     await page.getByRole('button', { name: `Actions for ${name}` }).click()
     await page.getByRole('menuitem', { name: 'Erase…' }).click()
@@ -563,7 +551,7 @@ describe('erasing a customer', () => {
 
   it('asks about no other customer once the page shows that one', async () => {
     const name = 'Grace Hopper'
-    for (const id of ['user-1', 'user-2']) await customer(name, id)
+    for (const id of ['user-1', 'user-2']) await initialize(workspace, id, { customer_name: name })
     const page = await open('customers')
     const show = async (client_customer_id: string) => {
       await tableRows(page, 'Customers').filter({ hasText: client_customer_id }).getByRole('link').click()

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
@@ -30,14 +31,6 @@ function open(screen: string, refusals: string[] = [], { turnsClock = false } = 
   return openAdministration({ cairn, signedIn: owner.headers, path, refusals, turnsClock })
 }
 
-/** Registers a customer. @returns its `customer_id` */
-async function customer(customer_name: string, client_customer_id: string): Promise<string> {
-  const { client, journey_id } = workspace
-  const body = { journey_id, customer_name, client_customer_id, customer_type: 'contact' } as const
-  const { data } = await client.initializeCustomer({ body })
-  return data?.customer_id ?? ''
-}
-
 /** Sends an event. @returns its id */
 async function event(customer_id: string, event_id: string, more: Partial<Schemas['EventCreation']> = {}) {
   const { client, journey_id } = workspace
@@ -59,7 +52,7 @@ const names = async (page: Page) => (await lines(page)).map(([name]) => name)
 
 describe('Events', () => {
   it('of all time are found from an empty span, and counted', async () => {
-    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const customer_id = await initialize(workspace, 'user-1')
     await event(customer_id, 'signed_up', { occurred_at: '1999-12-31T09:30:00Z' })
     const page = await open('events?time=occurred')
     await page.getByRole('button', { name: 'Show the last 7 days' }).click()
@@ -75,7 +68,7 @@ describe('Events', () => {
     let clock = now - 24.3 * hour
     const cairn = await startCairnForTest({ now: () => clock })
     workspace = await cairn.workspace()
-    const ada = await customer('Ada Lovelace', 'user-1')
+    const ada = await initialize(workspace, 'user-1')
     await event(ada, 'too_early')
     clock = now - 23 * hour
     await event(ada, 'signed_up')
@@ -96,7 +89,10 @@ describe('Events', () => {
     const { client, journey_id } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })
-    const [ada, grace] = [await customer('Ada Lovelace', 'user-1'), await customer('Grace Hopper', 'user-2')]
+    const [ada, grace] = [
+      await initialize(workspace, 'user-1'),
+      await initialize(workspace, 'user-2', { customer_name: 'Grace Hopper' }),
+    ]
     const begun_ms = Date.now()
     const occurred_at = new Date(begun_ms - 90_000).toISOString()
     const first = await event(ada, 'signed_up', { occurred_at, custom_variables: { plan: 'pro', seats: 12 } })
@@ -184,7 +180,7 @@ describe('Events', () => {
   })
 
   it('arrive live, wait while someone reads or has paused, and are sampled if there are too many', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
+    const id = await initialize(workspace, 'user-1')
     const page = await open('events')
     await page.getByRole('heading', { name: 'No events yet' }).waitFor()
     await event(id, 'first')
@@ -222,7 +218,7 @@ describe('Events', () => {
   })
 
   it('have their day from the next day on', async () => {
-    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    await event(await initialize(workspace, 'user-1'), 'signed_up')
     // With an end, so that nothing arrives live.
     const to = new Date(Date.now() + 3_600_000).toISOString()
     const page = await open(`events?received_to=${to}`, [], { turnsClock: true })
@@ -233,7 +229,7 @@ describe('Events', () => {
   })
 
   it('are said to have arrived as long ago as they have', async () => {
-    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    await event(await initialize(workspace, 'user-1'), 'signed_up')
     const page = await open('overview', [], { turnsClock: true })
     await page.getByText(/Last event: (now|\d minutes? ago)\./).waitFor()
     await waitWithoutReading(page, 15 * 60_000)
@@ -241,7 +237,7 @@ describe('Events', () => {
   })
 
   it('are not called a sample because many existed before the page was opened', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
+    const id = await initialize(workspace, 'user-1')
     const { client, journey_id } = workspace
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'imported' }))
     for (let batch = 0; batch < 3; batch += 1) await client.createEvents({ body: { events } })
@@ -260,7 +256,7 @@ describe('Events', () => {
 
 describe('A link to events', () => {
   it('selects as long a time as the place shows that it is in', async () => {
-    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const customer_id = await initialize(workspace, 'user-1')
     await event(customer_id, 'signed_up')
     const { created_at } = (await workspace.client.getCustomer({ path: { customer_id } })).data ?? {}
     const page = await open('events')
@@ -301,7 +297,7 @@ describe('A link to events', () => {
 
 describe('An event that could not be loaded', () => {
   it('is reported where it was to be shown, and is shown after another try', async () => {
-    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const customer_id = await initialize(workspace, 'user-1')
     const id = await event(customer_id, 'signed_up')
     const page = await open('events', ['500 GET /v1/events'])
     let isBroken = true
@@ -319,7 +315,7 @@ describe('An event that could not be loaded', () => {
 
 describe('More events than the screen keeps of those that arrive', () => {
   it('are said to be missing, and are all listed after a reload, page by page', async () => {
-    const customer_id = await customer('Ada Lovelace', 'user-1')
+    const customer_id = await initialize(workspace, 'user-1')
     const { client, journey_id } = workspace
     await event(customer_id, 'before')
     const page = await open('events')

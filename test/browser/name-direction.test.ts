@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
@@ -41,15 +42,9 @@ beforeAll(async () => {
   const plan = `Zplan${turn}`
   let customer_id = ''
   for (const n of ['a', 'b']) {
-    const { data: customer } = await client.initializeCustomer({
-      body: {
-        journey_id,
-        customer_name: `Zcustomer${n}${turn}`,
-        client_customer_id: `Zclient${n}${turn}`,
-        customer_type: 'contact',
-      },
+    customer_id = await initialize(workspace, `Zclient${n}${turn}`, {
+      customer_name: `Zcustomer${n}${turn}`,
     })
-    customer_id = customer?.customer_id ?? ''
     const custom_variables = { [plan]: `Zvalue${n}${turn}`, seats: 5 }
     for (const event_id of [steps[0], ...(n === 'b' ? [steps[1]] : [])].map((step) => step?.event_id ?? '')) {
       await client.createEvent({ body: { journey_id, customer_id, event_id, custom_variables } })

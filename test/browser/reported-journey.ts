@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
@@ -53,12 +54,9 @@ export async function reportedJourney(): Promise<{ cairn: Cairn; workspace: Work
   return { cairn, workspace, owner }
 }
 
-export async function enrol({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
+export function enrol(workspace: Workspace, customer_name: string): Promise<string> {
   const customer_type = customer_name.endsWith('GmbH') ? 'account' : 'contact'
-  const body = { journey_id, customer_name, customer_type, client_customer_id: customer_name } as const
-  const { data, error } = await client.initializeCustomer({ body })
-  if (error) throw new Error(error.detail)
-  return data.customer_id
+  return initialize(workspace, customer_name, { customer_name, customer_type })
 }
 
 export function stepTable(page: Page): Locator {

@@ -2,6 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { initialize } from '../fixtures/customer.ts'
 import { it } from '../fixtures/it.ts'
 import { connectTo } from '../fixtures/store.ts'
 
@@ -10,18 +11,9 @@ type Customer = { name: string; id?: string; type?: 'contact' | 'account' }
 let customers = 0
 
 /** Initializes a customer; the default identifier matches no search of these tests. */
-async function customer({ client, journey_id }: Workspace, { name, id, type = 'contact' }: Customer) {
+function customer(workspace: Workspace, { name, id, type = 'contact' }: Customer): Promise<string> {
   customers += 1
-  const { data, error } = await client.initializeCustomer({
-    body: {
-      client_customer_id: id ?? `#${customers}`,
-      journey_id,
-      customer_type: type,
-      customer_name: name,
-    },
-  })
-  if (error) throw new Error(error.detail)
-  return data.customer_id
+  return initialize(workspace, id ?? `#${customers}`, { customer_name: name, customer_type: type })
 }
 
 /** A workspace with customers of these names. */

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
-import { customerInJourney } from '../fixtures/customer.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
 import { exported, pausedExport } from '../fixtures/exported.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { addMember, browser, newMember, signIn, signUp } from '../fixtures/people.ts'
@@ -38,10 +38,8 @@ async function newSender() {
   return { workspace, client, event, send, sendLarge }
 }
 
-async function newCustomer({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
-  const names = { client_customer_id: customer_name, customer_type: 'contact', customer_name } as const
-  const { data } = await client.initializeCustomer({ body: { ...names, journey_id } })
-  return data?.customer_id ?? ''
+function newCustomer(workspace: Workspace, customer_name: string): Promise<string> {
+  return initialize(workspace, customer_name, { customer_name })
 }
 
 /** The cells of CSV lines according to RFC 4180, after a byte order mark. */

@@ -301,10 +301,8 @@ describe('a breakdown by customer type', () => {
       const customer = await initialize(workspace, `user-${number}`)
       await does(workspace, customer, [['signed_up', at(0)]])
     }
-    const { data: account } = await client.initializeCustomer({
-      body: { journey_id, client_customer_id: 'team-1', customer_type: 'account', customer_name: 'Team' },
-    })
-    await does(workspace, account?.customer_id ?? '', [
+    const account = await initialize(workspace, 'team-1', { customer_type: 'account' })
+    await does(workspace, account, [
       ['signed_up', at(0)],
       ['plan_chosen', at(5)],
     ])
