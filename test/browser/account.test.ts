@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { startCairnForTest } from '../fixtures/cairn.ts'
-import { browser, OWN_PAGE, signUp } from '../fixtures/people.ts'
+import { browser, signIn, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
 import { it as base } from './it.ts'
 import { heading, screenPath } from './screens.ts'
@@ -13,14 +13,8 @@ const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'
 
 /** `it` of a screen, and `phone`, on which the owner is signed in too. */
-const it = base.extend('phone', async ({ cairn, owner: { email, password } }) => {
-  const reply = await cairn.fetch('/session', {
-    method: 'POST',
-    headers: { ...OWN_PAGE, 'content-type': 'application/json', 'user-agent': IPHONE },
-    body: JSON.stringify({ email, password }),
-  })
-  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
-  return browser(cairn, { cookie, ...OWN_PAGE })
+const it = base.extend('phone', async ({ cairn, owner }) => {
+  return browser(cairn, await signIn(cairn, owner, IPHONE))
 })
 
 function sessions(page: Page): Locator {

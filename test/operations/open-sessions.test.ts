@@ -7,15 +7,7 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { newToken } from '../../server/domain/tokens.ts'
 import { insertSession } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
-import {
-  browser,
-  newMember,
-  newPerson,
-  OWN_PAGE,
-  type Person,
-  type SignedIn,
-  signUp,
-} from '../fixtures/people.ts'
+import { browser, newMember, newPerson, type Person, signIn, signUp } from '../fixtures/people.ts'
 
 const MINUTE_MS = 60_000
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
@@ -37,14 +29,8 @@ beforeEach(async () => {
 })
 
 /** A session of the person, started by a browser with this user agent. */
-async function newSession(userAgent = '', { email, password } = person) {
-  const reply = await cairn.fetch('/session', {
-    method: 'POST',
-    headers: { ...OWN_PAGE, 'content-type': 'application/json', 'user-agent': userAgent },
-    body: JSON.stringify({ email, password }),
-  })
-  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
-  return browser(cairn, { cookie, ...OWN_PAGE } satisfies SignedIn)
+async function newSession(userAgent = '', by = person) {
+  return browser(cairn, await signIn(cairn, by, userAgent))
 }
 
 type Session = Awaited<ReturnType<typeof newSession>>
