@@ -289,6 +289,20 @@ export async function loseResponses(page: Page, url: string, method = 'POST'): P
   })
 }
 
+/** The page gets no response to its first request to such a URL, nor the session that the server starts for it. */
+export async function loseFirstResponse(page: Page, url: string): Promise<void> {
+  await page.route(
+    url,
+    async (route) => {
+      await route.fetch()
+      // That of the session, which `route.fetch` has stored.
+      await page.context().clearCookies()
+      await route.abort()
+    },
+    { times: 1 },
+  )
+}
+
 /**
  * From now on the page's requests to such a URL wait, or only those with the method.
  * @returns a function that lets them go on

@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { newEmail, newPerson, type SignedUp, signUp } from '../fixtures/people.ts'
-import { goBack, goBackAndStay, openAdministration } from './administration.ts'
+import { goBack, goBackAndStay, loseFirstResponse, openAdministration } from './administration.ts'
 import { it } from './it.ts'
 import { memberRow } from './members.ts'
 import { comeBackTo, field, heading, screenPath, sendSignIn } from './screens.ts'
@@ -178,16 +178,7 @@ describe('An invitation', () => {
     const password = 'an engine of numbers'
     await field(page, 'Your name').fill('Ada Lovelace')
     await page.getByLabel(/^Password/).fill(password)
-    await page.route(
-      '**/v1/invitations/accept',
-      async (route) => {
-        await route.fetch()
-        // The one of the response, which the browser shall not get.
-        await page.context().clearCookies()
-        await route.abort()
-      },
-      { times: 1 },
-    )
+    await loseFirstResponse(page, '**/v1/invitations/accept')
     await page.getByRole('button', { name: 'Create account and join' }).click()
     await page.getByRole('alert', { name: 'Cannot reach Cairn' }).waitFor()
     await page.getByRole('button', { name: 'Create account and join' }).click()

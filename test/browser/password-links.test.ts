@@ -2,7 +2,7 @@
 
 import { describe, expect } from 'vitest'
 import { addMember, signIn } from '../fixtures/people.ts'
-import { goBackAndStay, holdRequests, openAdministration } from './administration.ts'
+import { goBackAndStay, holdRequests, loseFirstResponse, openAdministration } from './administration.ts'
 import { chooseAction, it } from './members.ts'
 import { field, heading, sendSignIn } from './screens.ts'
 
@@ -96,16 +96,7 @@ describe('A member who forgot the password', () => {
     const use = 'POST /v1/password-links/use'
     const refusals = [`net::ERR_FAILED ${use}`, `404 ${use}`, nobody]
     const page = await openAdministration({ cairn, path: `/password#token=${data?.token}`, refusals })
-    await page.route(
-      '**/v1/password-links/use',
-      async (route) => {
-        await route.fetch()
-        // The one of the response, which the browser shall not get.
-        await page.context().clearCookies()
-        await route.abort()
-      },
-      { times: 1 },
-    )
+    await loseFirstResponse(page, '**/v1/password-links/use')
     await page.getByLabel(/^New password/).fill('an engine of numbers')
     await page.getByRole('button', { name: 'Set password' }).click()
     await page.getByText('Cannot reach Cairn').waitFor()
