@@ -83,6 +83,20 @@ async function read(token: string, headers = guest) {
   return { data, code: error?.code, status: response.status }
 }
 
+/** Waits until what the link shows, which is kept for some seconds, has this value. */
+async function untilShown(
+  token: string,
+  shown: (view: Schemas['SharedView'] | undefined) => unknown,
+  value: number,
+) {
+  await expect
+    .poll(async () => {
+      now += 15_000
+      return shown((await read(token)).data)
+    })
+    .toBe(value)
+}
+
 type Sent = { custom_variables?: Record<string, unknown>; occurred_at?: string }
 
 async function enter(name: string, events: string[], sent: Sent = {}) {
@@ -98,12 +112,7 @@ describe('a link to a view', () => {
   it('shows its numbers to somebody without an account, and nothing that names a customer', async () => {
     const customer_id = await enter('user-1', ['signed_up'])
     const { token } = await linkTo(await save({ chart: 'trend', by: 'month', time_zone: 'Europe/Berlin' }))
-    await expect
-      .poll(async () => {
-        now += 15_000
-        return (await read(token)).data?.report.enrolled
-      })
-      .toBe(1)
+    await untilShown(token, (view) => view?.report.enrolled, 1)
     const { data } = await read(token)
     expect(data).toMatchObject({
       name: 'Teams',
@@ -191,12 +200,7 @@ describe('a link to a view', () => {
     ]
     for (const [query, step] of shown) {
       const { token } = await linkTo(await save({ ...query, chart: 'step_times' }))
-      await expect
-        .poll(async () => {
-          now += 15_000
-          return (await read(token)).data?.step_times?.step
-        })
-        .toBe(step)
+      await untilShown(token, (view) => view?.step_times?.step, step)
     }
   })
 
@@ -256,12 +260,7 @@ describe('a link to a view', () => {
     await enter('user-1', ['signed_up'])
     for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
       const { token } = await linkTo(await save({ last_days: 1, time_zone }))
-      await expect
-        .poll(async () => {
-          now += 15_000
-          return (await read(token)).data?.report.enrolled
-        })
-        .toBe(1)
+      await untilShown(token, (view) => view?.report.enrolled, 1)
     }
   })
 
