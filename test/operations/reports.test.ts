@@ -5,11 +5,10 @@ import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { it as base } from '../fixtures/it.ts'
 import { settled } from './settled.ts'
+import { at, type ReportQuery, report } from './stepped-journey.ts'
 
 const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: `Step ${event_id}` }))
 
-/** The time this many minutes after a base in the distant past. */
-const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
 const minutes = (count: number) => count * 60_000
 
 /** `stepped` is a workspace whose journey has steps. */
@@ -29,12 +28,6 @@ async function does(
   const { data } = await client.createEvents({ body: { events: sent } })
   expect(data?.rejected).toBe(0)
   return data?.results.map(({ id }) => id ?? '') ?? []
-}
-
-type ReportQuery = NonNullable<Parameters<Workspace['client']['getJourneyReport']>[0]>['query']
-
-async function report({ client, journey_id }: Workspace, query: ReportQuery = {}) {
-  return await settled(() => client.getJourneyReport({ path: { journey_id }, query }))
 }
 
 /** The customers listed, by the number at the end of their own identifier. */
