@@ -16,6 +16,7 @@ import {
   type Store,
   type Subject,
 } from '../fixtures/store.ts'
+import { newestEventNames } from './stored-names.ts'
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 
@@ -111,13 +112,8 @@ describe('a span of time', () => {
       stored.unshift({ event_id, received_ms: outcome.received_ms })
     }
     const { workspace_id } = subject
-    const received = async (filter: { from_ms?: number; to_ms?: number }) => {
-      const page = { limit: 10 }
-      const { rows } = await eventPage(
-        store.events.newestEvents(workspace_id, filter, page, readingIn(workspace_id)),
-      )
-      return rows.map(({ event_id }) => event_id)
-    }
+    const received = (filter: { from_ms?: number; to_ms?: number }) =>
+      newestEventNames(store, workspace_id, filter)
     const instants = [-6, -5, -4, 0, 1, 5, 6, 19, 20, 21].map((ms) => NOON + ms)
     for (const from_ms of instants) {
       for (const to_ms of instants) {

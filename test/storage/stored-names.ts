@@ -13,10 +13,15 @@ export async function journeyNames(store: Store, workspace_id: string) {
   return rows.map(({ name }) => name).toSorted()
 }
 
+/** Returns the names of the workspace's events that match, the newest first. */
+export async function newestEventNames(store: Store, workspace_id: string, filter: object = {}) {
+  const { rows } = await eventPage(
+    store.events.newestEvents(workspace_id, filter, { limit: 500 }, readingIn(workspace_id)),
+  )
+  return rows.map(({ event_id }) => event_id)
+}
+
 /** Returns the names of the workspace's events in the order of storing. */
 export async function eventNames(store: Store, workspace_id: string) {
-  const { rows } = await eventPage(
-    store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),
-  )
-  return rows.map(({ event_id }) => event_id).toReversed()
+  return (await newestEventNames(store, workspace_id)).toReversed()
 }

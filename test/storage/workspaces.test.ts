@@ -15,6 +15,7 @@ import {
   readingIn,
   type Store,
 } from '../fixtures/store.ts'
+import { newestEventNames } from './stored-names.ts'
 
 const page = { limit: 100 }
 
@@ -77,12 +78,7 @@ describe('a workspace', () => {
 
   it('lists no event of another one, whatever the filter', async () => {
     const { ours, theirs } = await neighbours()
-    const names = async (filter: object) => {
-      const { rows } = await eventPage(
-        store.events.newestEvents(ours.workspace_id, filter, page, readingIn(ours.workspace_id)),
-      )
-      return rows.map(({ event_id }) => event_id)
-    }
+    const names = (filter: object) => newestEventNames(store, ours.workspace_id, filter)
     expect(await names({})).toEqual(['ours'])
     expect(await names({ journey_id: theirs.journey_id })).toEqual([])
     expect(await names({ customer_id: theirs.customer_id })).toEqual([])

@@ -9,6 +9,7 @@ import { connect, openStoreForTest } from '../../fixtures/file-store.ts'
 import { followed } from '../../fixtures/following.ts'
 import { eventPage, idOf, insert, newSubject, readingIn } from '../../fixtures/store.ts'
 import { erase } from '../erase.ts'
+import { newestEventNames } from '../stored-names.ts'
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 
@@ -119,13 +120,8 @@ describe('a span of time', () => {
       await insert(store, subject, { event_id })
     }
     const { workspace_id } = subject
-    const received = async (filter: { from_ms?: number; to_ms?: number }) => {
-      const page = { limit: 10 }
-      const { rows } = await eventPage(
-        store.events.newestEvents(workspace_id, filter, page, readingIn(workspace_id)),
-      )
-      return rows.map(({ event_id }) => event_id)
-    }
+    const received = (filter: { from_ms?: number; to_ms?: number }) =>
+      newestEventNames(store, workspace_id, filter)
     expect(await received({ to_ms: NOON - 2 })).toEqual(['before'])
     expect(await received({ to_ms: NOON + 1 })).toEqual(['noon again', 'before', 'noon'])
     expect(await received({ from_ms: NOON + 2 })).toEqual(['after'])
