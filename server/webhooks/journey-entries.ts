@@ -45,12 +45,17 @@ export async function tellEntries(webhook: StoredWebhook, options: FanOutOptions
 /** How many deliveries and windows were written. */
 type Told = { deliveries: number; windows: number }
 
-async function journeysOf({ workspace_id, journey_ids }: StoredWebhook, { storage }: FanOutOptions) {
+async function journeysOf(
+  { workspace_id, journey_ids, entered_ms }: StoredWebhook,
+  { storage }: FanOutOptions,
+) {
   let query = storage.db
     .selectFrom('journeys')
     .select('journey_id')
     .where('workspace_id', '=', workspace_id)
     .where('removed_ms', 'is', null)
+    // Nobody enters an archived journey.
+    .where(({ eb, or }) => or([eb('status', '=', 'active'), eb('updated_ms', '>=', entered_ms - OVERLAP_MS)]))
   if (journey_ids) query = query.where('journey_id', 'in', journey_ids)
   return (await query.execute()).map(({ journey_id }) => journey_id)
 }
