@@ -260,6 +260,7 @@ export interface Webhooks {
 export interface WebhookWindows {
   closes_ms: number;
   customer_id: string;
+  entered_ms: number | null;
   journey_id: string;
   webhook_id: string;
   workspace_id: string;

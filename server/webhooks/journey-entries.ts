@@ -119,10 +119,11 @@ export async function tellDropped(webhook: StoredWebhook, options: FanOutOptions
   const { storage, now } = options
   const closed: JourneyWindow[] = []
   const deliveries = []
+  const since_ms = journeysSince(webhook, now())
   const windows = await closedWindows(storage.db, webhook, now(), WINDOWS_AT_ONCE)
   for (const window of windows) {
     const { journey_id, customer_id, closes_ms } = window
-    if (closes_ms < journeysSince(webhook, now())) {
+    if (closes_ms < since_ms) {
       closed.push(window)
       continue
     }
@@ -130,16 +131,20 @@ export async function tellDropped(webhook: StoredWebhook, options: FanOutOptions
     if (standing === 'later') continue
     closed.push(window)
     if (!standing || !webhook.types.includes('journey.dropped')) continue
-    const reached = standing.reached.filter(({ at_ms }) => at_ms <= closes_ms)
-    if (reached.length === standing.event_ids.length) continue
+    const { entered_ms, event_ids } = standing
+    // An event of which the webhook is told in a moment may have made the entry earlier.
+    const closed_ms = closes_ms - Math.max((window.entered_ms ?? entered_ms) - entered_ms, 0)
+    if (closed_ms < since_ms) continue
+    const reached = standing.reached.filter(({ at_ms }) => at_ms <= closed_ms)
+    if (reached.length === event_ids.length) continue
     const data = {
       journey_id,
       customer_id,
-      entered_at: instantText(standing.entered_ms),
-      window_closed_at: instantText(closes_ms),
+      entered_at: instantText(entered_ms),
+      window_closed_at: instantText(closed_ms),
       steps_reached: reached.length,
     }
-    const message = { type: 'journey.dropped', timestamp: instantText(closes_ms), data } as const
+    const message = { type: 'journey.dropped', timestamp: instantText(closed_ms), data } as const
     const about = { journey_id, customer_id, subject: `${journey_id} ${customer_id}`, now_ms: now() }
     deliveries.push(deliveryOf(webhook.webhook_id, message, about))
   }

@@ -201,5 +201,5 @@ export function addEntry(
     made.deliveries.push(deliveryOf(webhook_id, message, about))
   }
   if (types.includes('journey.dropped') && dropped_after !== null)
-    made.windows.push({ ...enrolment, closes_ms: entered_ms + duration_ms(dropped_after) })
+    made.windows.push({ ...enrolment, entered_ms, closes_ms: entered_ms + duration_ms(dropped_after) })
 }

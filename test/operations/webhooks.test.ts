@@ -285,6 +285,35 @@ describe('a webhook', () => {
     ])
   })
 
+  it('counts the time from an earlier entry, of which it learns while the window is open', async () => {
+    const minutes = (count: number) => count * 60_000
+    let behind_ms = minutes(120)
+    const cairn = await startCairnForTest({ now: () => Date.now() - behind_ms })
+    const receiver = await startReceiver()
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const types: Schemas['WebhookType'][] = ['journey.entered', 'journey.step_reached', 'journey.dropped']
+    await client.createWebhook({ body: { url: receiver.url, types, dropped_after: 'PT1H' } })
+    const entered_ms = Date.now() - behind_ms - minutes(30)
+    const customer_id = await initialize(workspace, 'user-1')
+    await receiver.has(1)
+    const occurred_at = new Date(entered_ms).toISOString()
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', occurred_at } })
+    await receiver.has(2)
+    // An hour after the event, and not after the initialization.
+    behind_ms = minutes(75)
+    const told = await receiver.has(3)
+    expect(told.map(({ type }) => type)).toEqual(types)
+    const { entered_at, window_closed_at, ...dropped } = told.at(-1)?.data ?? {}
+    expect(dropped).toEqual({ customer_id, journey_id, steps_reached: 1 })
+    expect([entered_at, window_closed_at].map((at) => Date.parse(String(at)))).toEqual([
+      entered_ms,
+      entered_ms + minutes(60),
+    ])
+  })
+
   it('tells that more requests are rejected', async ({ client, event }) => {
     const receiver = await startReceiver()
     await client.createWebhook({ body: { url: receiver.url, types: ['refusals.rising'] } })

@@ -50,7 +50,7 @@ describe('a webhook that skips what it has missed', () => {
     await update({ enabled: false })
     const missed = await initialize(workspace, 'missed')
     // As if the webhook had been told who entered, and was disabled before the window closed.
-    const window = { journey_id, customer_id: missed, closes_ms: Date.now() }
+    const window = { journey_id, customer_id: missed, entered_ms: null, closes_ms: Date.now() }
     await inStore(cairn.databaseUrl, (db) => insertWindows(db, { workspace_id, ...path }, [window]))
     await update({ enabled: true, skip_missed: true })
     const late = await initialize(workspace, 'late')

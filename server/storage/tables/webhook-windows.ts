@@ -1,13 +1,22 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { deleteSome, inSlices } from './some-rows.ts'
 import type { WebhookKey } from './webhooks.ts'
 
 // Until when a customer that has entered a journey should complete it, for the webhooks that are told who does not.
 
-export type JourneyWindow = { journey_id: string; customer_id: string; closes_ms: number }
+export type JourneyWindow = {
+  journey_id: string
+  customer_id: string
+  /** When the customer entered; null for a window of a version that did not store it. */
+  entered_ms: number | null
+  closes_ms: number
+}
 
-/** Adds windows; a customer that has one keeps it. */
+/**
+ * Adds windows. A customer that has one keeps its length, even if that of the webhook has changed; an earlier entry moves it.
+ * @param windows at most one per customer and journey
+ */
 export async function insertWindows(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
@@ -18,7 +27,13 @@ export async function insertWindows(
       .insertInto('webhook_windows')
       .values(some.map((window) => ({ workspace_id, webhook_id, ...window })))
       .onConflict((conflict) =>
-        conflict.columns(['workspace_id', 'customer_id', 'webhook_id', 'journey_id']).doNothing(),
+        conflict
+          .columns(['workspace_id', 'customer_id', 'webhook_id', 'journey_id'])
+          .doUpdateSet({
+            entered_ms: sql`excluded.entered_ms`,
+            closes_ms: sql`webhook_windows.closes_ms - webhook_windows.entered_ms + excluded.entered_ms`,
+          })
+          .where(sql<SqlBool>`excluded.entered_ms < webhook_windows.entered_ms`),
       )
       .execute()
   }
@@ -33,7 +48,7 @@ export async function closedWindows(
 ): Promise<JourneyWindow[]> {
   return await db
     .selectFrom('webhook_windows')
-    .select(['journey_id', 'customer_id', 'closes_ms'])
+    .select(['journey_id', 'customer_id', 'entered_ms', 'closes_ms'])
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .where('closes_ms', '<=', now_ms)
@@ -62,7 +77,10 @@ export async function knownWindows(
   return known
 }
 
-export function windowKey({ journey_id, customer_id }: Omit<JourneyWindow, 'closes_ms'>): string {
+export function windowKey({
+  journey_id,
+  customer_id,
+}: Pick<JourneyWindow, 'journey_id' | 'customer_id'>): string {
   return `${journey_id} ${customer_id}`
 }
 

@@ -24,4 +24,5 @@ export const migrations: Migrations = {
   '0020-views': () => import('./0020-views.ts'),
   '0021-partition-drop': () => import('./0021-partition-drop.ts'),
   '0022-erasure-check': () => import('./0022-erasure-check.ts'),
+  '0023-window-entries': () => import('./0023-window-entries.ts'),
 }

@@ -25,4 +25,5 @@ export const migrations: Migrations = {
   '0021-definition-violations': () => import('./0021-definition-violations.ts'),
   '0022-webhooks': () => import('./0022-webhooks.ts'),
   '0023-views': () => import('./0023-views.ts'),
+  '0024-window-entries': () => import('./0024-window-entries.ts'),
 }
