@@ -1,5 +1,5 @@
 import type { Problem } from '../client/person.ts'
-import { nameOfToken } from './parts/json-pointer.ts'
+import { namesIn } from './parts/json-pointer.ts'
 
 /** A problem that the server answered with (RFC 9457). */
 export class ProblemError extends Error {
@@ -62,5 +62,5 @@ export function fieldErrors(error: unknown): Record<string, string> {
 
 /** `/steps/0/event_id` as Mantine's forms name it. */
 function fieldAt(pointer: string): string {
-  return pointer.split('/').slice(1).map(nameOfToken).join('.')
+  return namesIn(pointer).join('.')
 }

@@ -1,4 +1,4 @@
-import { nameOfToken, pointerTo } from '../parts/json-pointer.ts'
+import { namesIn, pointerTo } from '../parts/json-pointer.ts'
 import { countText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
 import { type DefinedValue, kinds } from './value-draft.ts'
@@ -57,8 +57,7 @@ export function fieldsOf(value: DefinedValue, pointer = '', level = 0): DefinedF
 
 /** A pointer into `custom_variables` for people: `/address/city` is `address.city`, an item `tags[]`. */
 export function pointerText(pointer: string): string {
-  const parts = pointer.split('/').slice(1)
-  return parts
-    .map((part, index) => (part === '-' ? '[]' : `${index > 0 ? '.' : ''}${isolated(nameOfToken(part))}`))
+  return namesIn(pointer)
+    .map((name, index) => (name === '-' ? '[]' : `${index > 0 ? '.' : ''}${isolated(name)}`))
     .join('')
 }

@@ -22,7 +22,7 @@ import { Identifier } from '../parts/identifier.tsx'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
-import { nameOfToken } from '../parts/json-pointer.ts'
+import { namesIn } from '../parts/json-pointer.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { isolated, visibleName } from '../parts/visible-name.ts'
@@ -275,8 +275,8 @@ function Warnings({ warnings }: { warnings: Schemas['EventWarnings'] }) {
 
 /** The name of a field, such as `address.city` or `tags.0`. */
 function nameOf(pointer: string): string {
-  const [, top = '', ...names] = pointer.split('/')
-  return names.map(nameOfToken).join('.') || top
+  const [top = '', ...names] = namesIn(pointer)
+  return names.join('.') || top
 }
 
 /** What is wrong with the value at a place in `custom_variables`. */

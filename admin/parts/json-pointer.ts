@@ -3,7 +3,12 @@ export function pointerTo(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
+/** Returns the names on the way to the value at a JSON Pointer; none at the whole value. */
+export function namesIn(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(nameOfToken)
+}
+
 /** Returns the name that a part of a JSON Pointer stands for. */
-export function nameOfToken(token: string): string {
+function nameOfToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ExplainedError, ProblemError } from '../problem.ts'
 import { Identifier } from './identifier.tsx'
+import { namesIn } from './json-pointer.ts'
 
 /**
  * What went wrong and what to do. A problem is shown in the server's words, with a link to its documentation and the request
@@ -20,7 +21,7 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
           <Text size="sm" component="ul" m={0} pl="md">
             {faults.map(({ pointer, parameter, detail }) => (
               <li key={`${pointer ?? parameter} ${detail}`}>
-                {`${parameter ?? pointer?.slice(1).replaceAll('/', ' › ')} ${detail}`.trim()}
+                {`${parameter ?? namesIn(pointer ?? '').join(' › ')} ${detail}`.trim()}
               </li>
             ))}
           </Text>

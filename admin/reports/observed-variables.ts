@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { nameOfToken } from '../parts/json-pointer.ts'
+import { namesIn } from '../parts/json-pointer.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
@@ -19,8 +19,8 @@ export function useObservedVariables(event_id: string): readonly ObservedVariabl
     staleTime: 60_000,
   })
   return (data?.fields ?? []).flatMap(({ pointer, types, values }) => {
-    const [, name, inner] = pointer.split('/')
+    const [name, inner] = namesIn(pointer)
     const isUsable = name && inner === undefined && types.some((type) => comparable.includes(type))
-    return isUsable ? [{ name: nameOfToken(name), values: values.map(String) }] : []
+    return isUsable ? [{ name, values: values.map(String) }] : []
   })
 }

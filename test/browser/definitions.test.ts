@@ -288,6 +288,17 @@ describe('A definition', () => {
     await inspectState(page, 'rejected-definition')
   })
 
+  it('is shown with the fields of its faults as they are named', async () => {
+    const refusals = ['409 POST /v1/event-definitions']
+    const page = await open('events/definitions/new?event_id=plan_chosen', owner, refusals)
+    await page.getByRole('switch', { name: 'Edit as JSON' }).press('Space')
+    const json = page.getByRole('textbox', { name: 'custom_variables as JSON Schema' })
+    const properties = { 'price/month~net': { type: 'integer', minimum: 5, maximum: 1 } }
+    await json.fill(JSON.stringify({ type: 'object', properties }))
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    await page.getByText('variables › properties › price/month~net › minimum must not be greater').waitFor()
+  })
+
   it('has each fact about a field on a line of its own in a narrow window', async () => {
     const plan = { type: 'string', description: 'Where the customer came from' } as const
     await api.defineEvent({
