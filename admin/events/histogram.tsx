@@ -60,7 +60,11 @@ export function Histogram({
 }) {
   const cairn = useCairn()
   const { canChange } = useMembership()
-  const { data: bars, isPlaceholderData } = useQuery({
+  const {
+    data: bars,
+    error,
+    isPlaceholderData,
+  } = useQuery({
     queryKey: useWorkspaceKey('activity', 'histogram', span.query, filter, canChange),
     queryFn: ({ signal }) => readBars(cairn, { span, filter, seesRefusals: canChange, signal }),
     placeholderData: keepPreviousData,
@@ -108,6 +112,11 @@ export function Histogram({
           </Button>
         )}
       </Group>
+      {error && (
+        <Text size="sm" role="alert">
+          Events cannot be counted at the moment.
+        </Text>
+      )}
       <ArrowKeys>
         <div className="histogram" onPointerUp={endDrawing} onPointerCancel={() => setDrawn(undefined)}>
           {bars?.map((bar) => {

@@ -62,6 +62,21 @@ describe('Events', () => {
     await counters.getByText('1 created', { exact: true }).waitFor()
   })
 
+  it('are listed while they cannot be counted, which is said', async () => {
+    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    const received_from = new Date(Date.now() - 3_600_000).toISOString()
+    const received_to = new Date(Date.now() + 3_600_000).toISOString()
+    const page = await open('keys', ['503 GET /v1/activity'])
+    await page.route('**/v1/activity?*', (route) => {
+      return route.fulfill({ status: 503, contentType: 'text/plain', body: 'away' })
+    })
+    const path = screenPath(workspace, `events?${new URLSearchParams({ received_from, received_to })}`)
+    await page.goto(`${cairn.url}/admin${path}`)
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('Events cannot be counted at the moment.').waitFor()
+    await expect.poll(() => names(page)).toEqual(['signed_up'])
+  })
+
   it('of the last 24 hours are as many in the list as in the chart', async () => {
     const hour = 3_600_000
     const now = Date.now() - (Date.now() % hour) + hour / 2
