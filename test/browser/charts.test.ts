@@ -272,6 +272,47 @@ describe('A chart', () => {
     expect(await labels.allTextContents()).toEqual(steps.map(({ name }) => `${name.slice(0, 23)}…`))
   })
 
+  it('of steps with long names shows their numbers under the pointer', async () => {
+    const own = await cairn.workspace()
+    const hers = await signUp(cairn, own, 'owner')
+    const { client, journey_id } = own
+    const steps = ['a', 'b'].map((event_id) => ({ event_id, name: `${event_id}${' long'.repeat(39)}` }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    for (const ago of [0, 10]) {
+      const customer_id = await enrol(own, `Customer ${ago}`)
+      const occurred_at = new Date(now - ago * day).toISOString()
+      await client.createEvent({ body: { journey_id, customer_id, event_id: 'a', occurred_at } })
+    }
+    const page = await open(`journeys/${journey_id}?by=week`, own, hers.headers)
+    const region = page.getByRole('region', { name: 'Conversion over time' })
+    const chart = region.locator('.recharts-wrapper')
+    for (const width of [320, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await expect.poll(countDrawn(region, chart)).toBe(1)
+      // A customer entered in the first week and in the last.
+      for (const side of [0.25, 0.95]) {
+        /** Where the numbers under the pointer are. The chart may move until everything above it has loaded. */
+        const place = async () => {
+          const { width: drawn = 0, height = 0 } = (await chart.boundingBox()) ?? {}
+          await page.mouse.move(0, 0)
+          await chart.hover({ position: { x: drawn * side, y: height / 2 } })
+          return await chart.evaluate((chart) => {
+            const tooltip = chart.querySelector('.recharts-tooltip-wrapper')
+            if (!tooltip?.checkVisibility({ visibilityProperty: true })) return 'not shown'
+            const [inner, outer] = [tooltip.getBoundingClientRect(), chart.getBoundingClientRect()]
+            if (inner.left < outer.left || inner.right > outer.right) return 'cut off'
+            const numbers = tooltip.querySelectorAll('.mantine-ChartTooltip-tooltipItemData')
+            return Array.from(numbers, ({ textContent, clientHeight }) => [textContent, clientHeight < 30])
+          })
+        }
+        await expect.poll(place).toEqual([
+          ['100%', true],
+          ['0%', true],
+        ])
+      }
+    }
+  })
+
   it('of the trend says how far back it goes, and that nobody entered since then', async () => {
     const own = await cairn.workspace()
     const hers = await signUp(cairn, own, 'owner')
