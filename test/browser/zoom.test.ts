@@ -57,6 +57,29 @@ describe('At 400 %', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
   })
 
+  it('the periods of a report are all visible with wide text spacing', async ({
+    workspace,
+    client,
+    open,
+  }) => {
+    const { journey_id } = workspace
+    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await initialize(workspace, 'user-1')
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    const page = await open(`journeys/${journey_id}`, { viewport })
+    const periods = page.getByRole('radiogroup', { name: 'Time range' })
+    await periods.waitFor()
+    // WCAG 2.2, 1.4.12, as a style sheet of the reader's own.
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync('* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }')
+      document.adoptedStyleSheets.push(sheet)
+    })
+    const hidden = await periods.evaluate((periods) => periods.scrollWidth - periods.clientWidth)
+    expect(hidden).toBe(0)
+  })
+
   it('nothing that gets the focus is under the header', async ({ open }) => {
     const page = await open('webhooks/new', { viewport })
     await page.getByRole('button', { name: 'Create webhook' }).focus()
