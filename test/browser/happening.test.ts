@@ -63,7 +63,7 @@ describe('Events', () => {
   })
 
   it('are listed while they cannot be counted, which is said', async () => {
-    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    await event(await initialize(workspace, 'user-1'), 'signed_up')
     const received_from = new Date(Date.now() - 3_600_000).toISOString()
     const received_to = new Date(Date.now() + 3_600_000).toISOString()
     const page = await open('keys', ['503 GET /v1/activity'])
