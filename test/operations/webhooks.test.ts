@@ -20,6 +20,18 @@ import { newWebhook } from '../fixtures/webhook.ts'
 const url = 'https://hooks.example.com/hook?secret=in-the-query'
 const types: Schemas['WebhookType'][] = ['event.created']
 
+/** A webhook that is told who has not completed a journey of two steps within an hour, of a server with a clock of its own. */
+async function toldOfDropped(types: Schemas['WebhookType'][], now: () => number) {
+  const cairn = await startCairnForTest({ now })
+  const receiver = await startReceiver()
+  const workspace = await cairn.workspace()
+  const { client, journey_id } = workspace
+  const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  await newWebhook(client, { url: receiver.url, types, dropped_after: 'PT1H' })
+  return { receiver, workspace }
+}
+
 describe('a webhook', () => {
   it('is listed without its secret, which is stored encrypted', async ({ cairn, client, workspace }) => {
     const { data } = await client.createWebhook({ body: { url, types, description: 'Warehouse' } })
@@ -266,14 +278,8 @@ describe('a webhook', () => {
   it('tells who has not completed a journey in time', async () => {
     // An hour behind the database at first, which knows of nothing later than its own time.
     let behind_ms = 3_600_000
-    const cairn = await startCairnForTest({ now: () => Date.now() - behind_ms })
-    const receiver = await startReceiver()
-    const workspace = await cairn.workspace()
+    const { receiver, workspace } = await toldOfDropped(['journey.dropped'], () => Date.now() - behind_ms)
     const { client, journey_id } = workspace
-    const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
-    const body = { url: receiver.url, types: ['journey.dropped' as const], dropped_after: 'PT1H' }
-    await client.createWebhook({ body })
     const [late, quick] = [await initialize(workspace, 'late'), await initialize(workspace, 'quick')]
     await client.createEvent({ body: { journey_id, customer_id: late, event_id: 'signed_up' } })
     for (const event_id of ['signed_up', 'paid'])
@@ -288,14 +294,9 @@ describe('a webhook', () => {
   it('counts the time from an earlier entry, of which it learns while the window is open', async () => {
     const minutes = (count: number) => count * 60_000
     let behind_ms = minutes(120)
-    const cairn = await startCairnForTest({ now: () => Date.now() - behind_ms })
-    const receiver = await startReceiver()
-    const workspace = await cairn.workspace()
-    const { client, journey_id } = workspace
-    const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
     const types: Schemas['WebhookType'][] = ['journey.entered', 'journey.step_reached', 'journey.dropped']
-    await client.createWebhook({ body: { url: receiver.url, types, dropped_after: 'PT1H' } })
+    const { receiver, workspace } = await toldOfDropped(types, () => Date.now() - behind_ms)
+    const { client, journey_id } = workspace
     const entered_ms = Date.now() - behind_ms - minutes(30)
     const customer_id = await initialize(workspace, 'user-1')
     await receiver.has(1)
