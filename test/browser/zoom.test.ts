@@ -1,6 +1,7 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import { describe, expect } from 'vitest'
+import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { webhookScreen } from './changes.ts'
 import { it } from './it.ts'
@@ -8,6 +9,11 @@ import { chooseFromWorkspaceMenu } from './screens.ts'
 
 /** What a window of 1280 × 1024 pixels shows at 400 % (WCAG 2.2, 1.4.10). */
 const viewport = { width: 320, height: 256 }
+
+async function addSteps({ client, journey_id }: Workspace, events: readonly string[]) {
+  const steps = events.map((event_id) => ({ event_id, name: event_id }))
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+}
 
 describe('At 400 %', () => {
   it.for(['Rename workspace…', 'Archive workspace…', 'Create workspace…'])(
@@ -22,10 +28,7 @@ describe('At 400 %', () => {
   it('a report by groups is no wider than the window', async ({ workspace, client, open }) => {
     const { journey_id } = workspace
     const events = ['signed_up', 'paid'] as const
-    await client.updateJourney({
-      path: { journey_id },
-      body: { steps: events.map((event_id) => ({ event_id, name: event_id })) },
-    })
+    await addSteps(workspace, events)
     const customer_id = await initialize(workspace, 'user-1')
     for (const event_id of events) {
       const custom_variables = { plan: 'team' }
@@ -37,14 +40,9 @@ describe('At 400 %', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
   })
 
-  it('a filter by a variable with a long name is no wider than the window', async ({
-    workspace,
-    client,
-    open,
-  }) => {
+  it('a filter by a variable with a long name is no wider than the window', async ({ workspace, open }) => {
     const { journey_id } = workspace
-    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await addSteps(workspace, ['signed_up'])
     const name = 'number_of_people_who_were_invited_to_the_workspace'
     const page = await open(`journeys/${journey_id}?variables=${name}:7`, { viewport })
     await page.getByRole('button', { name: `${name} 7 , remove filter` }).waitFor()
@@ -63,8 +61,7 @@ describe('At 400 %', () => {
     open,
   }) => {
     const { journey_id } = workspace
-    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
-    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await addSteps(workspace, ['signed_up'])
     const customer_id = await initialize(workspace, 'user-1')
     await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
     const page = await open(`journeys/${journey_id}`, { viewport })
