@@ -28,8 +28,8 @@ async function toldOfDropped(types: Schemas['WebhookType'][], now: () => number)
   const { client, journey_id } = workspace
   const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
   await client.updateJourney({ path: { journey_id }, body: { steps } })
-  await newWebhook(client, { url: receiver.url, types, dropped_after: 'PT1H' })
-  return { receiver, workspace }
+  const { path } = await newWebhook(client, { url: receiver.url, types, dropped_after: 'PT1H' })
+  return { receiver, workspace, path }
 }
 
 describe('a webhook', () => {
@@ -295,11 +295,13 @@ describe('a webhook', () => {
     const minutes = (count: number) => count * 60_000
     let behind_ms = minutes(120)
     const types: Schemas['WebhookType'][] = ['journey.entered', 'journey.step_reached', 'journey.dropped']
-    const { receiver, workspace } = await toldOfDropped(types, () => Date.now() - behind_ms)
+    const { receiver, workspace, path } = await toldOfDropped(types, () => Date.now() - behind_ms)
     const { client, journey_id } = workspace
     const entered_ms = Date.now() - behind_ms - minutes(30)
     const customer_id = await initialize(workspace, 'user-1')
     await receiver.has(1)
+    // Concerns only customers who enter later.
+    await client.updateWebhook({ path, body: { dropped_after: 'PT24H' } })
     const occurred_at = new Date(entered_ms).toISOString()
     await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', occurred_at } })
     await receiver.has(2)
