@@ -38,6 +38,8 @@ async function launchChromium(): Promise<Browser> {
     // Without these, a page starts in a process of its own, which ends when it navigates to its address.
     '--renderer-process-limit=1',
     '--disable-site-isolation-trials',
+    // No page lives long enough for what V8 spends on optimizing its code.
+    '--js-flags=--no-opt --no-maglev',
   ]
   // It shows only our own pages. Its sandbox refuses root, and ordinary users in most containers.
   const chromiumSandbox = false
