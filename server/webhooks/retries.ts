@@ -1,15 +1,7 @@
-/** What kept a request from a response that counts as received. `status`: the response's status says so. */
-type ErrorClass =
-  | 'blocked_address'
-  | 'connection_failed'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'dns'
-  | 'invalid_response'
-  | 'redirect'
-  | 'status'
-  | 'timeout'
-  | 'tls'
+import type { components } from '../../generated/contract.ts'
+
+/** What kept a message from a response that counts as received. `status`: the response's status says so. */
+type ErrorClass = NonNullable<components['schemas']['AttemptError']>
 
 /** What came of one attempt. */
 export type AttemptResult =

@@ -14,7 +14,7 @@ import {
   type StoredDelivery,
 } from '../storage/tables/webhook-deliveries.ts'
 import { advanceWebhook, type StoredWebhook, type WebhookProgress } from '../storage/tables/webhooks.ts'
-import { type AttemptResult, isGivenUp, outcomeOf, retryWait } from './retries.ts'
+import { type AttemptResult, isGivenUp, type Outcome, outcomeOf, retryWait } from './retries.ts'
 import type { RequestSender } from './safe-request.ts'
 import type { SecretBox } from './secret-box.ts'
 import { signatureHeaders, signingKey } from './signature.ts'
@@ -153,8 +153,8 @@ class Batch {
     const message = { id: delivery.delivery_id, text: delivery.message ?? '' }
     const result = await sendSigned(this.#webhook, message, this.#keys, this.#options)
     const now_ms = now()
-    const outcome = 'blocked' in result ? undefined : outcomeOf(result, now_ms)
-    const isSuccess = outcome?.kind === 'success'
+    const outcome = outcomeOf(result, now_ms)
+    const isSuccess = outcome.kind === 'success'
     // The server stops, and has cut the request: not a failure of the receiver.
     if (signal.aborted && !isSuccess) return
     onAttempt(isSuccess)
@@ -170,15 +170,15 @@ class Batch {
 
   #nextOf(
     { attempts: before, created_ms }: StoredDelivery,
-    outcome: ReturnType<typeof outcomeOf> | undefined,
+    outcome: Outcome,
     now_ms: number,
   ): Pick<AttemptOutcome, 'status' | 'attempts' | 'next_ms'> {
     // While all fail, it is not the fault of a message.
-    const attempts = this.#isProbe && outcome?.kind !== 'success' ? before : before + 1
-    if (outcome?.kind === 'success') return { status: 'succeeded', attempts, next_ms: null }
+    const attempts = this.#isProbe && outcome.kind !== 'success' ? before : before + 1
+    if (outcome.kind === 'success') return { status: 'succeeded', attempts, next_ms: null }
     if (isGivenUp({ attempts, created_ms }, this.#health.success_ms))
       return { status: 'failed', attempts, next_ms: null }
-    const asked_ms = outcome?.kind === 'slow_down' ? outcome.retryAfter_ms : undefined
+    const asked_ms = outcome.kind === 'slow_down' ? outcome.retryAfter_ms : undefined
     return {
       status: 'pending',
       attempts,
@@ -192,17 +192,17 @@ class Batch {
     this.#health.success_ms = now_ms
   }
 
-  #noteFailure(outcome: ReturnType<typeof outcomeOf> | undefined, now_ms: number) {
+  #noteFailure(outcome: Outcome, now_ms: number) {
     const health = this.#health
     health.failures += 1
     health.failing_since_ms ??= now_ms
-    if (outcome?.kind === 'gone') Object.assign(health, { is_enabled: false, disabled_reason: 'gone' })
+    if (outcome.kind === 'gone') Object.assign(health, { is_enabled: false, disabled_reason: 'gone' })
     if (now_ms - health.failing_since_ms >= FAILING_MS && health.is_enabled)
       Object.assign(health, { is_enabled: false, disabled_reason: 'failing' })
     const excess = health.failures - FAILURES_BEFORE_WAIT
-    if (excess >= 0 || outcome?.kind === 'slow_down') {
+    if (excess >= 0 || outcome.kind === 'slow_down') {
       const wait_ms = Math.min(FIRST_WAIT_MS * 2 ** Math.max(excess, 0), LONGEST_WAIT_MS)
-      const asked_ms = (outcome?.kind === 'slow_down' && outcome.retryAfter_ms) || 0
+      const asked_ms = (outcome.kind === 'slow_down' && outcome.retryAfter_ms) || 0
       health.retry_ms = now_ms + Math.max(wait_ms, asked_ms)
     }
   }
@@ -221,9 +221,6 @@ class Batch {
   }
 }
 
-/** What came of an attempt, or that it was not made. */
-type Tried = AttemptResult | { blocked: 'secret_unreadable'; ms: number }
-
 type Sending = Pick<SendingOptions, 'secrets' | 'sender' | 'now' | 'version'>
 
 /** Sends a message once, signed with the secrets of a webhook. */
@@ -231,7 +228,7 @@ export async function attempt(
   webhook: StoredWebhook,
   message: { id: string; text: string },
   options: Sending,
-): Promise<Tried> {
+): Promise<AttemptResult> {
   return await sendSigned(webhook, message, signingKeys(webhook, options), options)
 }
 
@@ -240,8 +237,8 @@ async function sendSigned(
   { id, text }: { id: string; text: string },
   keys: readonly KeyObject[],
   { sender, now, version }: Sending,
-): Promise<Tried> {
-  if (keys.length === 0) return { blocked: 'secret_unreadable', ms: 0 }
+): Promise<AttemptResult> {
+  if (keys.length === 0) return { error: 'secret_unreadable', ms: 0 }
   const body = Buffer.from(text)
   const headers = {
     'content-type': 'application/json',
@@ -265,9 +262,8 @@ function signingKeys(webhook: StoredWebhook, { secrets: box, now }: Sending): Ke
 }
 
 /** Returns an attempt in the form of the contract. */
-export function attemptOf(result: Tried, now_ms: number): Attempt {
+export function attemptOf(result: AttemptResult, now_ms: number): Attempt {
   const { ms: duration_ms } = result
-  if ('blocked' in result) return { status_code: null, error: result.blocked, duration_ms, response: null }
   if ('error' in result) return { status_code: null, error: result.error, duration_ms, response: null }
   const outcome = outcomeOf(result, now_ms)
   if (outcome.kind === 'success')
