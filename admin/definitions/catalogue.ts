@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
+import { day_ms } from '../parts/instants/lengths.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
-
-/** A day, in milliseconds. */
-export const day_ms = 86_400_000
 
 /** An event name that is defined, or was received in the last 7 days (UTC, including today). */
 export type CatalogueEntry = {

@@ -5,12 +5,12 @@ import { useKeyName } from '../keys/key-name.tsx'
 import { Bars, ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { dayText } from '../parts/instants/instant-text.ts'
+import { day_ms } from '../parts/instants/lengths.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
-import { day_ms } from './catalogue.ts'
 import { pointerText } from './value-words.ts'
 
 type Kind = Schemas['DefinitionViolationKind']

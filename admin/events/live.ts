@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { OperationRequest, PersonClient, Schemas } from '../../client/person.ts'
+import { hour_ms, minute_ms } from '../parts/instants/lengths.ts'
 import { taken } from '../problem.ts'
 
 type Event = Schemas['Event']
@@ -238,8 +239,8 @@ export function merged(some: readonly Event[], others: readonly Event[]): Event[
 }
 
 async function countedSince(cairn: PersonClient, filter: object, since: Date, signal: AbortSignal) {
-  const from = new Date(since.getTime() - 60_000)
-  const isLong = Date.now() - from.getTime() > 12 * 3_600_000
+  const from = new Date(since.getTime() - minute_ms)
+  const isLong = Date.now() - from.getTime() > 12 * hour_ms
   const query = { ...filter, by: isLong ? ('hour' as const) : ('minute' as const), from: from.toISOString() }
   const { total } = await taken(cairn.getActivity({ query, signal }))
   return { created: total.created, rejected: total.rejected }

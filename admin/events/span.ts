@@ -2,10 +2,7 @@ import { useMemo } from 'react'
 import { instant, oneOf } from '../parts/filters/filter-readers.ts'
 import type { Filters } from '../parts/filters/filters.ts'
 import { instantText } from '../parts/instants/instant-text.ts'
-
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
+import { day_ms, hour_ms, minute_ms } from '../parts/instants/lengths.ts'
 
 /**
  * The spans that end now, by their value in the address; the default is 24 hours. Each begins with a period of the counters,

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import { givenNameFault, onlyFaults } from '../parts/forms/field-faults.ts'
+import { day_ms } from '../parts/instants/lengths.ts'
 import { instantOf } from '../parts/instants/typed-instant.ts'
 import { codeOf, fieldErrors } from '../problem.ts'
 
@@ -142,7 +143,7 @@ function expiryOf({ expiry, expiryDate }: KeyDraft, now: Date): string | null | 
   if (expiry === 'unchanged') return undefined
   if (expiry === 'never') return null
   if (expiry === 'date') return startOfDay(expiryDate)?.toISOString()
-  return new Date(now.getTime() + Number(expiry) * 86_400_000).toISOString()
+  return new Date(now.getTime() + Number(expiry) * day_ms).toISOString()
 }
 
 /** The start of a typed day in the viewer's time zone; undefined if it is not a day. */

@@ -7,6 +7,7 @@ import type { PersonClient, Schemas } from '../../client/person.ts'
 import { ChartFigure } from '../parts/charts/chart-figure.tsx'
 import { Relative } from '../parts/instants/instant.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
+import { day_ms, hour_ms, minute_ms } from '../parts/instants/lengths.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -22,9 +23,7 @@ import {
 
 type Period = Schemas['ActivityPeriod']
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const week_ms = 7 * 24 * hour_ms
+const week_ms = 7 * day_ms
 
 /** Recently received events, and those in the same spans a week earlier; undefined if nothing was counted yet then. */
 type Arrivals = {

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { PersonClient, Schemas } from '../../client/person.ts'
+import { hour_ms } from '../parts/instants/lengths.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { type Rejections, rejectionCount, rejectionsOf } from './rejections.ts'
-
-const hour_ms = 3_600_000
 
 /** Fewer rejections than this are somebody trying things out. */
 const least = 10

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
+import { hour_ms } from '../parts/instants/lengths.ts'
 import { countOf } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -35,8 +36,6 @@ export function rejectionText({ events, requests, customers }: Rejections): stri
   ].filter(Boolean)
   return parts.length > 0 ? parts.join(', ') : 'nothing'
 }
-
-const hour_ms = 3_600_000
 
 /** The start of the last 24 hours: whole hours, including the current one. */
 export function dayStart(now: number): number {

@@ -7,6 +7,7 @@ import { Gate } from '../frame/gate.tsx'
 import { useArrival } from '../parts/arrival.ts'
 import { Instant } from '../parts/instants/instant.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
+import { day_ms } from '../parts/instants/lengths.ts'
 import { timeZoneText } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
@@ -26,8 +27,6 @@ import { sayingOf } from './view-saying.ts'
 
 /** The server computes the numbers of a link at most this often. */
 const refreshEveryMs = 30_000
-
-const day_ms = 86_400_000
 
 /** A view for people without an account. Its token stays in the fragment, so that the page can be reloaded. */
 export function SharedScreen() {

@@ -1,19 +1,16 @@
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day_ms, hour_ms, minute_ms, second_ms } from './lengths.ts'
 
 /** From the largest, each with the smaller unit that is shown next to it. */
 const units = [
-  { unit: 'day', ms: day, next: 'hour', nextMs: hour },
-  { unit: 'hour', ms: hour, next: 'minute', nextMs: minute },
-  { unit: 'minute', ms: minute, next: 'second', nextMs: second },
+  { unit: 'day', ms: day_ms, next: 'hour', nextMs: hour_ms },
+  { unit: 'hour', ms: hour_ms, next: 'minute', nextMs: minute_ms },
+  { unit: 'minute', ms: minute_ms, next: 'second', nextMs: second_ms },
 ] as const
 
 /** A duration in at most two units: `2d 3h`, `4m 10s`, `5.2s`, `840ms`. */
 export function durationText(ms: number): string {
-  if (ms < second) return inUnit(Math.round(ms), 'millisecond')
-  if (ms < 10 * second) return inUnit(ms / second, 'second')
+  if (ms < second_ms) return inUnit(Math.round(ms), 'millisecond')
+  if (ms < 10 * second_ms) return inUnit(ms / second_ms, 'second')
   for (const { unit, ms: length, next, nextMs } of units) {
     // Rounded first: 59m 59.8s is 1h.
     const parts = Math.round(ms / nextMs)
@@ -23,7 +20,7 @@ export function durationText(ms: number): string {
     const rest = parts % perUnit
     return rest === 0 || whole >= 100 ? inUnit(whole, unit) : `${inUnit(whole, unit)} ${inUnit(rest, next)}`
   }
-  return inUnit(Math.round(ms / second), 'second')
+  return inUnit(Math.round(ms / second_ms), 'second')
 }
 
 function inUnit(count: number, unit: 'day' | 'hour' | 'minute' | 'second' | 'millisecond'): string {
@@ -42,7 +39,7 @@ const iso = /^P(?=.)(?:(\d{1,4})W|(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{
 export function lengthOf(duration: string): number | undefined {
   const parts = iso.exec(duration)
   if (!parts) return undefined
-  const lengths = [7 * day, day, hour, minute, second]
+  const lengths = [7 * day_ms, day_ms, hour_ms, minute_ms, second_ms]
   return lengths.reduce((sum, length, index) => sum + length * Number(parts[index + 1] ?? 0), 0)
 }
 

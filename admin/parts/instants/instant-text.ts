@@ -1,3 +1,5 @@
+import { day_ms, hour_ms, minute_ms } from './lengths.ts'
+
 const locale = 'en-GB'
 const ofDay = { day: 'numeric', month: 'short', year: 'numeric' } as const
 const ofMonth = { month: 'short', year: 'numeric' } as const
@@ -71,11 +73,6 @@ export function millisecondsText(instant: Date): string {
 export function exactText(instant: Date): string {
   return formats.exact.format(instant)
 }
-
-const second_ms = 1000
-const minute_ms = 60 * second_ms
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 
 const relative = new Intl.RelativeTimeFormat('en')
 

@@ -1,6 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { instantText, relativeText } from './instant-text.ts'
+import { day_ms } from './lengths.ts'
 
 /**
  * An instant of the API in the viewer's time zone; the exact instant in UTC on hover and focus.
@@ -18,7 +19,7 @@ export function Instant({ at, relative = false }: { at: string; relative?: boole
   )
 }
 
-const week_ms = 7 * 86_400_000
+const week_ms = 7 * day_ms
 
 /** The time since, or until, an instant less than `within_ms` away, kept up to date; otherwise the instant itself. */
 export function Relative({ instant, within_ms = week_ms }: { instant: Date; within_ms?: number }) {

@@ -1,3 +1,5 @@
+import { minute_ms } from './lengths.ts'
+
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 const named = /^(?<day>\d{1,2})\.?\s*(?<month>\p{L}{3,9})\.?,?\s*(?<year>\d{4})$/u
@@ -47,6 +49,6 @@ function dayOf(text: string): [year: number, month: number, day: number] | undef
 
 /** The format of a native date field, `2026-11-20` or `2026-11-20T09:30`, in the viewer's time zone. */
 export function nativeText(instant: Date, type: 'date' | 'datetime-local'): string {
-  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000).toISOString()
+  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * minute_ms).toISOString()
   return shifted.slice(0, type === 'date' ? 10 : 16)
 }
