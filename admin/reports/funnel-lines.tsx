@@ -1,20 +1,11 @@
 import type { Schemas } from '../../client/person.ts'
 import { Bars, Lines } from '../parts/charts/chart-figure.tsx'
-import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
+import { seriesOf } from '../parts/charts/chart-series.ts'
 import { shareText } from '../parts/number-text.ts'
 import { isLaterPart } from './report-table.tsx'
 
 /** Customers whose funnel is drawn beside others. */
 export type Funnel = { label: string; steps: readonly Schemas['JourneyReportStep'][] }
-
-/** The lines of funnels: as many as can be distinguished. */
-export function seriesOf(funnels: readonly Funnel[]): Series[] {
-  return funnels.slice(0, limitSeries).map(({ label }, index) => ({
-    name: `funnel_${index}`,
-    label,
-    ...lookOf(index),
-  }))
-}
 
 /** The shares of funnels by step, as lines; as bars if there is only one step. */
 export function FunnelLines({ funnels }: { funnels: readonly Funnel[] }) {

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { ChartFigure, Lines } from '../parts/charts/chart-figure.tsx'
-import { limitSeries, lookOf, type Series } from '../parts/charts/chart-series.ts'
+import { limitSeries, seriesOf } from '../parts/charts/chart-series.ts'
 import { countText, shareText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
 import { cellText, cohortText, type Figure, inPeriod, isSettled, measured, wholeOf } from './cohorts.ts'
@@ -16,11 +16,7 @@ export function GroupTrend(figure: GroupFigure) {
     label: groupLabel(group, breakdown),
     cohorts,
   }))
-  const series: Series[] = groups.slice(0, limitSeries).map(({ label }, index) => ({
-    name: `group_${index}`,
-    label,
-    ...lookOf(index),
-  }))
+  const series = seriesOf(groups)
   const points = cohorts.map((cohort, place) => ({
     label: cohortText(cohort, trend),
     open: isSettled(cohort, line, figure) ? [] : series.map(({ name }) => name),

@@ -14,6 +14,15 @@ export const limitSeries = 6
 
 const dashes = ['0', '7 3', '2 3', '12 3 2 3', '1 5', '16 4']
 
+/** The lines of labels: as many as can be distinguished. */
+export function seriesOf(labelled: readonly { label: string }[]): Series[] {
+  return labelled.slice(0, limitSeries).map(({ label }, index) => ({
+    name: `series_${index}`,
+    label,
+    ...lookOf(index),
+  }))
+}
+
 /** The look of the series at an index, from 0. */
 export function lookOf(place: number): Pick<Series, 'color' | 'dashes'> {
   return { color: `var(--series-${(place % limitSeries) + 1})`, dashes: dashes[place % limitSeries] ?? '0' }
