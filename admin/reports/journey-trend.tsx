@@ -198,13 +198,8 @@ function measuresOf(isLater: boolean): typeof measures {
 
 /** A trend as a chart. */
 function TrendFigure(figure: Figure) {
-  const {
-    trend: { steps, cohorts, by, time_zone },
-    measure,
-    line,
-    takes_ms,
-    isLater,
-  } = figure
+  const { trend, measure, line, takes_ms, isLater } = figure
+  const { steps, cohorts, by } = trend
   const shown = line ? [line] : steps.map((_, index) => index + 1)
   const series: Series[] = [
     ...(measure === 'count' && !isLater
@@ -217,7 +212,7 @@ function TrendFigure(figure: Figure) {
     })),
   ]
   const points = cohorts.map((cohort) => ({
-    label: cohortText(cohort, { by, time_zone }),
+    label: cohortText(cohort, trend),
     open: [
       ...(cohort.complete ? [] : ['enrolled']),
       ...shown.filter((step) => !isSettled(cohort, step, figure)).map((step) => `step_${step}`),
@@ -244,7 +239,7 @@ function TrendFigure(figure: Figure) {
       rows={cohorts.toReversed().map((cohort) => ({
         key: cohort.starts_at,
         cells: [
-          cohortText(cohort, { by, time_zone }),
+          cohortText(cohort, trend),
           ...(isLater ? [] : [countText(cohort.enrolled)]),
           ...steps.map((_, index) => cellText(cohort, index + 1, measure)),
           isSettled(cohort, line || steps.length, figure) ? 'yes' : 'not yet',
@@ -266,13 +261,8 @@ function TrendFigure(figure: Figure) {
 
 /** Describes the chart, with the numbers of the most recent comparable cohort. */
 function sentenceOf(figure: Figure): string {
-  const {
-    trend: { steps, cohorts, by, time_zone },
-    measure,
-    line,
-    takes_ms,
-    isLater,
-  } = figure
+  const { trend, measure, line, takes_ms, isLater } = figure
+  const { steps, cohorts, by } = trend
   const number = line || steps.length
   const name = isolated(steps[number - 1]?.name)
   const what = line ? `“${name}”` : 'each step'
@@ -285,7 +275,7 @@ function sentenceOf(figure: Figure): string {
   if (only && !another) {
     const yet = takes_ms && only.complete ? 'is too recent to compare' : 'is not complete yet'
     const isOpen = isSettled(only, number, figure) ? '' : `, which ${yet}`
-    return `${subject}. All customers in this chart entered ${inPeriod(only, { by, time_zone })}${isOpen}.`
+    return `${subject}. All customers in this chart entered ${inPeriod(only, trend)}${isOpen}.`
   }
   const settled = cohorts.filter((cohort) => cohort.enrolled > 0 && isSettled(cohort, number, figure))
   const [last, before] = [settled.at(-1), settled.at(-2)]
@@ -295,7 +285,7 @@ function sentenceOf(figure: Figure): string {
   return [
     `${subject}.`,
     last &&
-      `“${name}”: ${numbersText(last)} ${inPeriod(last, { by, time_zone })}, the most recent ${takes_ms ? 'comparable' : 'complete'} cohort${
+      `“${name}”: ${numbersText(last)} ${inPeriod(last, trend)}, the most recent ${takes_ms ? 'comparable' : 'complete'} cohort${
         before ? `; ${numbersText(before)} in the cohort before` : ''
       }.`,
     open > 0 &&
