@@ -1,7 +1,7 @@
 import { Badge, Box, Group, List, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
+import { countText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
-import { observedText } from './observed.ts'
 import type { DefinedValue } from './value-draft.ts'
 import { type DefinedField, fieldsOf, pointerText, ruleTexts, typeText } from './value-words.ts'
 
@@ -103,6 +103,13 @@ function isDefined(pointer: string, pointers: ReadonlySet<string>): boolean {
 function ObservedField({ pointer, observed }: { pointer: string; observed: Observed }) {
   const field = observed.fields.find((field) => field.pointer === pointer)
   return field ? observedText(field, observed) : 'not observed'
+}
+
+/** A field in words: `in 980 of 1,000 events, String: "free", "team"`. */
+function observedText({ events, types, values }: Schemas['ObservedField'], { examined }: Observed): string {
+  const share = `in ${countText(events)} of ${countText(examined)} events`
+  const examples = values.map((value) => isolated(JSON.stringify(value))).join(', ')
+  return `${share}, ${typeText({ type: types })}${examples && `: ${examples}`}`
 }
 
 function FieldName({ field: { pointer, name, level, isRequired, value } }: { field: DefinedField }) {
