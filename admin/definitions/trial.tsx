@@ -3,7 +3,7 @@ import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
-import { pointerText } from './value-words.ts'
+import { violatedField } from './value-words.ts'
 
 type Violation = Schemas['DefinitionTrial']['violations'][number]
 
@@ -61,7 +61,7 @@ function KeyName({ keyId }: { keyId: string | null }) {
 }
 
 function violationText({ code, pointer, expected }: Violation): string {
-  const field = pointerText(pointer.replace(/^\/custom_variables/, '')) || 'custom_variables'
+  const field = violatedField(pointer)
   switch (code) {
     case 'missing':
       return `${field} is missing; expected ${isolated(expected)}`

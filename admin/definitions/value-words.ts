@@ -55,6 +55,11 @@ export function fieldsOf(value: DefinedValue, pointer = '', level = 0): DefinedF
   return value.items ? [...own, ...fieldsOf(value.items, `${pointer}/-`, level)] : own
 }
 
+/** The field that a violation is about, for people. @param pointer into an event */
+export function violatedField(pointer: string): string {
+  return pointerText(pointer.replace(/^\/custom_variables/, '')) || 'custom_variables'
+}
+
 /** A pointer into `custom_variables` for people: `/address/city` is `address.city`, an item `tags[]`. */
 export function pointerText(pointer: string): string {
   return namesIn(pointer)

@@ -11,7 +11,7 @@ import { countOf, countText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
-import { pointerText } from './value-words.ts'
+import { violatedField } from './value-words.ts'
 
 type Kind = Schemas['DefinitionViolationKind']
 
@@ -117,7 +117,6 @@ function KindRow({ kind }: { kind: Kind }) {
   const { code, pointer, revision, key_id, outcome, events, last_at } = kind
   const name = useKeyName(key_id ?? '')
   const key = key_id === null ? 'Several keys' : name
-  const place = code === 'other' ? '' : pointerText(pointer.replace(/^\/custom_variables/, ''))
   const outcomeText = `${outcome === 'stored' ? 'Stored' : 'Rejected'}, revision ${countText(revision)}`
   return (
     <Table.Tr>
@@ -127,7 +126,7 @@ function KindRow({ kind }: { kind: Kind }) {
           <>
             {': '}
             <Text span inherit ff="monospace">
-              {place || 'custom_variables'}
+              {violatedField(pointer)}
             </Text>
           </>
         )}
