@@ -1,5 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import { type Filters, given, type ListFilters, useFilters } from '../parts/filters/filters.ts'
+import { searchParameters } from '../parts/filters/search-parameters.ts'
 import { reportListReaders, reportReaders } from './report-readers.ts'
 
 type ReportFilterName = keyof ReturnType<typeof reportReaders>
@@ -106,8 +107,6 @@ export function isComparisonOpen({
 export function searchOf(
   query: ReportQuery & Record<string, string | number | string[] | undefined>,
 ): string {
-  const set = Object.entries(query).flatMap(([name, values]) =>
-    [values ?? []].flat().map((value) => [name, String(value)]),
-  )
-  return set.length === 0 ? '' : `?${new URLSearchParams(set)}`
+  const search = String(searchParameters(query))
+  return search && `?${search}`
 }

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
+import { searchParameters } from '../parts/filters/search-parameters.ts'
 import { viewerTimeZone } from '../parts/instants/time-zone.ts'
 
 type ViewQuery = Schemas['ViewQuery']
@@ -16,15 +17,13 @@ export function reportAddress(workspaceId: string, { view_id, journey_id, query 
 export function parametersOf(query: ViewQuery): URLSearchParams {
   const { chart, last_days, step, step_order, time_zone: _, ...same } = query
   const isRange = same.entered_from !== undefined || same.entered_to !== undefined
-  return new URLSearchParams(
-    Object.entries({
-      ...same,
-      // The order that reports are in without it is no filter of theirs.
-      step_order: step_order === 'sequential' ? undefined : step_order,
-      last: isRange ? undefined : last_days,
-      [chart === 'step_times' ? 'to_step' : 'line']: step,
-    }).flatMap(([name, values]) => [values ?? []].flat().map((value) => [name, String(value)])),
-  )
+  return searchParameters({
+    ...same,
+    // The order that reports are in without it is no filter of theirs.
+    step_order: step_order === 'sequential' ? undefined : step_order,
+    last: isRange ? undefined : last_days,
+    [chart === 'step_times' ? 'to_step' : 'line']: step,
+  })
 }
 
 /** What a report's address shows, as the query of a view. Parameters that cannot be read are left out. */
