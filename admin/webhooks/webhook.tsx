@@ -9,6 +9,7 @@ import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { onDemand } from '../parts/on-demand.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { ShownOnceGuard } from '../parts/shown-once-dialog.tsx'
@@ -17,7 +18,6 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { AllWebhooks, ForAdmins } from './all-webhooks.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { JourneyNames } from './journey-names.tsx'
-import { WebhookForm } from './lazy-form.tsx'
 import { MadeSecretDialog } from './made-secret-dialog.tsx'
 import { SendTest } from './send-test.tsx'
 import { VerificationHelp } from './verification-help.tsx'
@@ -25,6 +25,12 @@ import { EnableButtons, WebhookMenu } from './webhook-actions.tsx'
 import { draftOfWebhook, webhookChanges, windowText } from './webhook-draft.ts'
 import { pendingText, WebhookNotices, WebhookState } from './webhook-state.tsx'
 import { typesText, UrlText } from './webhook-types.tsx'
+
+// The page of a webhook is mostly read.
+const WebhookForm = onDemand(
+  () => import('./webhook-form.tsx').then((module) => module.WebhookForm),
+  () => <Loading lines={8} />,
+)
 
 type Webhook = Schemas['Webhook']
 
