@@ -7,11 +7,6 @@ import { countText } from '../parts/number-text.ts'
 
 type Webhook = Schemas['Webhook']
 
-/** Whether it was disabled by the server, not by hand. */
-function isCutOff({ enabled, disabled_reason }: Webhook): boolean {
-  return !enabled && disabled_reason !== 'by_hand'
-}
-
 /** The state of a webhook in a few words. */
 export function WebhookState({ webhook }: { webhook: Webhook }) {
   const { color, text, at } = stateOf(webhook)
@@ -61,7 +56,7 @@ export function WebhookNotices({ webhook, actions }: { webhook: Webhook; actions
     <>
       {!enabled && (
         <Alert
-          color={isCutOff(webhook) ? 'red' : 'gray'}
+          color={disabled_reason === 'by_hand' ? 'gray' : 'red'}
           icon={<IconAlertTriangle aria-hidden />}
           title={titles[disabled_reason ?? ''] ?? 'This webhook is disabled'}
         >
