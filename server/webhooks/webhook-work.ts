@@ -241,7 +241,9 @@ export class WebhookWork {
       owner: this.#ownerOf(),
       signal: this.#closing.signal,
       pace: () => this.#spareTime.wait(),
-      onAttempt: (isSuccess: boolean) => this.#countAttempt(isSuccess),
+      onAttempt: (isSuccess) => {
+        this.#statistics[isSuccess ? 'succeeded' : 'failed'] += 1
+      },
     })
   }
 
@@ -289,11 +291,6 @@ export class WebhookWork {
 
   #ownerOf(): string | undefined {
     return this.#options.isShared ? this.#owner : undefined
-  }
-
-  #countAttempt(isSuccess: boolean) {
-    if (isSuccess) this.#statistics.succeeded += 1
-    else this.#statistics.failed += 1
   }
 
   /** Removes old deliveries, once an hour. */
