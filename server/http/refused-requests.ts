@@ -39,7 +39,7 @@ export class RefusedRequest {
   whole(problem: Problem, body: JsonValue, sent: Sent): void {
     const code = problem.keptAs
     const { status } = problems[code]
-    if (!KEPT_STATUSES.some((kept) => kept === status)) return
+    if (!KEPT_STATUSES.includes(status)) return
     const { errors, errors_omitted } = problem.details('')
     const faults = { ...(errors && { errors }), ...(errors_omitted && { errors_omitted }) }
     this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)
@@ -65,10 +65,7 @@ export class RefusedRequest {
     })
   }
 
-  #offer(
-    refused: Omit<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation' | 'received_ms'>,
-    sent: () => Sent,
-  ) {
+  #offer(refused: Omit<Refused, keyof Request | 'received_ms'>, sent: () => Sent) {
     this.#refusals.offer({ ...this.#request, received_ms: this.#now(), ...refused }, sent)
   }
 }
