@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts'
 import { isGivenName } from '../domain/names.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
@@ -16,7 +17,7 @@ export function name(text: string): string {
 /** Parses a duration such as `90s`, `15m`, `24h` or `30d`, in milliseconds. */
 export function duration_ms(text: string): number {
   const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? []
-  const unit_ms = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
+  const unit_ms = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }[unit ?? '']
   if (unit_ms === undefined) throw new InvalidArgumentError('Use the form 90s, 15m, 24h or 30d.')
   return Number(count) * unit_ms
 }

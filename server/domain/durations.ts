@@ -1,7 +1,10 @@
-export const DAY_MS = 86_400_000
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
 
 /** Units of the contract's `Duration`, in milliseconds. */
-const UNITS_MS = { W: 604_800_000, D: DAY_MS, H: 3_600_000, M: 60_000, S: 1_000 }
+const UNITS_MS = { W: 7 * DAY_MS, D: DAY_MS, H: HOUR_MS, M: MINUTE_MS, S: SECOND_MS }
 
 /** Parses a duration that matches the contract's `Duration`, for example `P7D` or `PT36H`, to milliseconds. */
 export function duration_ms(text: string): number {

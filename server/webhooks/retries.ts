@@ -1,4 +1,5 @@
 import type { components } from '../../generated/contract.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts'
 
 /** What kept a message from a response that counts as received. `status`: the response's status says so. */
 type ErrorClass = NonNullable<components['schemas']['AttemptError']>
@@ -15,10 +16,6 @@ export type Outcome =
   /** The receiver, or a proxy before it, is overloaded. The whole endpoint waits, at least as long as it asks for. */
   | { kind: 'slow_down'; error: ErrorClass; retryAfter_ms: number | undefined }
   | { kind: 'failure'; error: ErrorClass }
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /** Waits before the retries of a message: three and a quarter days in all, so that a weekend is bridged. */
 const RETRY_WAITS_MS: readonly number[] = [

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../domain/durations.ts'
 import { instantText } from '../domain/instants.ts'
 import { deliveryOf } from '../domain/webhook-messages.ts'
 import type { ProblemCode } from '../problems.ts'
@@ -5,8 +6,6 @@ import { inTransaction } from '../storage/in-transaction.ts'
 import { insertDeliveries } from '../storage/tables/webhook-deliveries.ts'
 import type { StoredWebhook } from '../storage/tables/webhooks.ts'
 import { type FanOutOptions, withoutKnown } from './fan-out.ts'
-
-const HOUR_MS = 3_600_000
 
 /** From this many on, and more than this many times as many as in the hour before. */
 const LEAST = 10

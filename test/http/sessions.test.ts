@@ -2,6 +2,7 @@
 
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { HOUR_MS } from '../../server/domain/durations.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import {
   type Cairn,
@@ -26,8 +27,6 @@ import {
 } from '../fixtures/people.ts'
 import { head, openConnection, problemOf, refusal, send } from '../fixtures/requests.ts'
 import { connectTo } from '../fixtures/store.ts'
-
-const HOUR_MS = 3_600_000
 
 let cairn: Cairn
 let workspace: Workspace

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { HOUR_MS } from '../../server/domain/durations.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import type { Storage } from '../../server/storage/storage.ts'
@@ -19,7 +20,6 @@ type Customer = components['schemas']['CustomerInitialization']
 /** Few journeys and customers, so that steps often use the same ones; in addition, each has one that does not exist. */
 const JOURNEYS = 2
 const CUSTOMERS = 3
-const HOUR_MS = 3_600_000
 const BEGIN_MS = Date.UTC(2026, 10, 20)
 
 /** An engine, and its identifiers for what both engines contain. */

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/contract.ts'
-import { DAY_MS } from '../../domain/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import type { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Reading } from '../database.ts'
 
@@ -38,9 +38,7 @@ export const PERIODS = 1_440
 
 export const GROUPS = 500
 
-const MINUTE_MS = 60_000
-
-export const PERIOD_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS } as const
+export const PERIOD_MS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const
 
 export type Period = keyof typeof PERIOD_MS
 

@@ -1,14 +1,10 @@
-import { DAY_MS } from '../../domain/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts'
 import { type Groups, listedGroups } from './breakdown.ts'
 import type { CountOptions } from './journey-report.ts'
 import { EntryTest, JourneyPart, type PageWalk } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
 import type { BrokenDown, JourneyTimes, StepTimes } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
-
-const SECOND_MS = 1000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /** Durations that people find easy to read. */
 const ROUND_MS = [
