@@ -13,9 +13,7 @@ let event: { journey_id: string; customer_id: string; event_id: string }
 
 beforeAll(async () => {
   cairn = await startCairn()
-  const made = await customerInJourney(cairn)
-  workspace = made.workspace
-  event = made.event
+  ;({ workspace, event } = await customerInJourney(cairn))
   return cairn.stop
 })
 
