@@ -26,17 +26,16 @@ import {
 import { within } from '../fixtures/within.ts'
 import { startProxy } from './proxy.ts'
 
-/** Within a second, plus a little for the request itself. */
-
-async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<Store[]> {
+/** Two servers on one database, each with its clock. */
+async function replicas(now = Date.now, otherNow = Date.now): Promise<[Store, Store]> {
   const databaseUrl = await newDatabase()
-  const { clocks = [Date.now, Date.now] } = options
-  return await Promise.all(clocks.map((now) => openStoreForTest({ databaseUrl, now })))
+  const open = (now: () => number) => openStoreForTest({ databaseUrl, now })
+  return await Promise.all([open(now), open(otherNow)])
 }
 
 describe('two replicas', () => {
   it('store each message once, even if both receive it', async () => {
-    const [first, second] = (await replicas()) as [Store, Store]
+    const [first, second] = await replicas()
     const subject = await newSubject(first)
     for (let round = 0; round < 20; round += 1) {
       const events = Array.from({ length: 20 }, () => newEvent(subject, { message_id: randomUUID() }))
@@ -54,7 +53,7 @@ describe('two replicas', () => {
   })
 
   it('accept one content of a message, and refuse the other', async () => {
-    const [first, second] = (await replicas()) as [Store, Store]
+    const [first, second] = await replicas()
     const subject = await newSubject(first)
     for (let round = 0; round < 20; round += 1) {
       const message_id = `message ${round}`
@@ -67,7 +66,7 @@ describe('two replicas', () => {
   })
 
   it('create one customer for first calls to both', async () => {
-    const [first, second] = (await replicas()) as [Store, Store]
+    const [first, second] = await replicas()
     const subject = await newSubject(first)
     const calls = Array.from({ length: 100 }, (_, index) =>
       initialize(index % 2 ? first : second, subject, 'new'),
@@ -78,9 +77,7 @@ describe('two replicas', () => {
   })
 
   it('list every event that was stored before a walk began once, whatever their clocks say and others store', async () => {
-    const [first, second] = (await replicas({
-      clocks: [Date.now, () => Date.now() - 60_000],
-    })) as [Store, Store]
+    const [first, second] = await replicas(Date.now, () => Date.now() - 60_000)
     const subject = await newSubject(first)
     const { workspace_id } = subject
     const before = new Set<string>()
@@ -105,9 +102,10 @@ describe('two replicas', () => {
   })
 
   it('give followers each event once, whatever their clocks say', async () => {
-    const [behind, ahead] = (await replicas({
-      clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
-    })) as [Store, Store]
+    const [behind, ahead] = await replicas(
+      () => Date.now() - 60_000,
+      () => Date.now() + 60_000,
+    )
     const subject = await newSubject(behind)
     const { workspace_id } = subject
     const stored: string[] = []
@@ -136,9 +134,10 @@ describe('two replicas', () => {
   })
 
   it('give followers each customer once, whatever their clocks say', async () => {
-    const [behind, ahead] = (await replicas({
-      clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
-    })) as [Store, Store]
+    const [behind, ahead] = await replicas(
+      () => Date.now() - 60_000,
+      () => Date.now() + 60_000,
+    )
     const subject = await newSubject(behind)
     const made = ['user-1']
     const making = [behind, ahead].map(async (store, maker) => {
@@ -157,7 +156,7 @@ describe('two replicas', () => {
   })
 
   it('give followers events that are committed late (late arrivals)', async () => {
-    const [first, second] = (await replicas()) as [Store, Store]
+    const [first, second] = await replicas()
     const subject = await newSubject(first)
     const { workspace_id } = subject
     const other = await connectTo(first.databaseUrl)
