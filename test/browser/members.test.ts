@@ -54,6 +54,16 @@ describe('Two tabs in two workspaces', () => {
   })
 })
 
+/** Enters a name of a journey, and saves it once its page, returned to after a change, has read the session again. */
+async function saveAfter(page: Page, change: () => Promise<unknown>) {
+  await field(page, 'Name').fill('Onboarding, by Ada')
+  await change()
+  const read = page.waitForResponse('**/v1/session')
+  await comeBackTo(page)
+  await (await read).finished()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+}
+
 describe('A role', () => {
   it('that grows takes effect at the next request of the member', async ({ member, open }) => {
     const ada = await member('Ada Lovelace', 'viewer')
@@ -179,14 +189,10 @@ describe('A role', () => {
       signedIn: ada.headers,
       refusals: ['403 PATCH /v1/journeys/{id}'],
     })
-    await field(hers, 'Name').fill('Onboarding, by Ada')
     const { person_id } = ada
-    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
-
-    const read = hers.waitForResponse('**/v1/session')
-    await comeBackTo(hers)
-    await (await read).finished()
-    await hers.getByRole('button', { name: 'Save changes' }).click()
+    await saveAfter(hers, () =>
+      owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } }),
+    )
     await hers.getByRole('alert', { name: 'Your role does not allow this' }).waitFor()
     expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
 
@@ -207,14 +213,8 @@ describe('A role', () => {
       signedIn: ada.headers,
       refusals: ['403 GET /v1/journeys/{id}'],
     })
-    await field(hers, 'Name').fill('Onboarding, by Ada')
     const { person_id } = ada
-    await owner.client().removeMember({ path: { person_id } })
-
-    const read = hers.waitForResponse('**/v1/session')
-    await comeBackTo(hers)
-    await (await read).finished()
-    await hers.getByRole('button', { name: 'Save changes' }).click()
+    await saveAfter(hers, () => owner.client().removeMember({ path: { person_id } }))
     const alert = hers.getByRole('alert').filter({ hasText: problems.not_a_member.title }).first()
     await alert.getByText('Ask an owner or an admin of it for an invitation.').waitFor()
     expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
