@@ -1,31 +1,17 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { problems } from '../../server/problems.ts'
-import type { Cairn, Workspace } from '../fixtures/cairn.ts'
-import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
-import { openAdministration } from './administration.ts'
-import { heading, screenPath } from './screens.ts'
-
-let cairn: Cairn
-let workspace: Workspace
-let owner: SignedUp
-
-beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
-})
+import { it } from './it.ts'
+import { heading } from './screens.ts'
 
 describe('The interface leads into the API reference', () => {
-  it.each([
+  it.for([
     ['journeys', 'Journeys', 'listJourneys'],
     ['events', 'Events', 'listEvents'],
     ['members', 'Members', 'listMembers'],
-  ])('from the screen to its operation: %s', async (screen, title, operation) => {
-    const path = screenPath(workspace, screen)
-    const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+  ] as const)('from the screen to its operation: %s', async ([screen, title, operation], { cairn, open }) => {
+    const page = await open(screen)
     await heading(page, title).waitFor()
     const [reference] = await Promise.all([
       page.waitForEvent('popup'),
@@ -35,10 +21,8 @@ describe('The interface leads into the API reference', () => {
     await reference.locator(`[id="operation/${operation}"]`).waitFor()
   })
 
-  it('from a rejected request to its explanation', async () => {
-    const path = screenPath(workspace, 'members')
-    const refusals = ['409 DELETE /v1/members/{id}']
-    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+  it('from a rejected request to its explanation', async ({ cairn, open }) => {
+    const page = await open('members', { refusals: ['409 DELETE /v1/members/{id}'] })
     await page.getByRole('button', { name: 'Actions for' }).click()
     await page.getByRole('menuitem', { name: 'Leave workspace…' }).click()
     const dialog = page.getByRole('dialog')
