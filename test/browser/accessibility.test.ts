@@ -9,8 +9,8 @@ import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { expectSmall, expectSmallIn, loadedFiles, loadedUrls, sizeOf } from './first-visit.ts'
@@ -32,9 +32,7 @@ let definition_id: string
 let webhook_id: string
 
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   viewer = await newMember(cairn, workspace, 'viewer')
   const { client, journey_id } = workspace
   const administration = owner.client(workspace.workspace_id)

@@ -7,24 +7,27 @@ import type { Schemas } from '../../client/index.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { countDrawn, holdRequests, inspectState, openAdministration } from './administration.ts'
-import { cellsOf, day, enrol, now, reportedJourney, steps, stepTable } from './reported-journey.ts'
+import {
+  cellsOf,
+  day,
+  enrol,
+  now,
+  type ReportedJourney,
+  reportedJourney,
+  steps,
+  stepTable,
+} from './reported-journey.ts'
 import { screenPath } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
+let open: ReportedJourney['open']
+let openReport: ReportedJourney['openReport']
 
 beforeAll(async () => {
-  ;({ cairn, workspace, owner } = await reportedJourney())
+  ;({ cairn, workspace, owner, open, openReport } = await reportedJourney())
 })
-
-function open(screen: string, of = workspace, signedIn = owner.headers): Promise<Page> {
-  return openAdministration({ cairn, signedIn, path: screenPath(of, screen) })
-}
-
-function openReport(search = ''): Promise<Page> {
-  return open(`journeys/${workspace.journey_id}${search}`)
-}
 
 describe('A chart', () => {
   /** The files of the chart library that a page has requested. */

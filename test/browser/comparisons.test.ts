@@ -8,9 +8,9 @@ import { shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   countDrawn,
   hasFocus,
@@ -44,9 +44,7 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   const { client, journey_id } = workspace
   await client.updateJourney({ path: { journey_id }, body: { steps } })
   const today = new Date()

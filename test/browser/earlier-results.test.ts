@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
+import type { SignedUp } from '../fixtures/people.ts'
 import { holdRequests, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
@@ -14,9 +14,7 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   await initialize(workspace, 'user-1')
   // More than a page.
   for (let n = 0; n < 51; n++) await workspace.client.createJourney({ body: { name: `Onboarding ${n}` } })

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   hasFocus,
   holdRequests,
@@ -21,9 +21,7 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
 })
 
 function open(screen: string, refusals: string[] = [], { turnsClock = false } = {}): Promise<Page> {

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { newMember, type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
+import { newMember, type SignedUp } from '../fixtures/people.ts'
 import { hasFocus, hasFocusWithin, openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
@@ -16,9 +16,7 @@ let owner: SignedUp
 let customer_id: string
 
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   customer_id = await initialize(workspace, 'user-1 of the older system, moved here')
   const { journey_id } = workspace
   for (const event_id of ['signed_up', 'plan_chosen']) {

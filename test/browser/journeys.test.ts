@@ -8,8 +8,8 @@ import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { connect } from '../fixtures/file-store.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { hasFocus, holdRequests, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
@@ -25,9 +25,7 @@ let owner: SignedUp
 let api: PersonClient
 
 beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   api = owner.client(workspace.workspace_id)
 })
 

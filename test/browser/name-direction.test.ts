@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
@@ -23,9 +23,7 @@ const paths = new Map<string, string>()
 
 /** Everything that can be given a name has one that begins with Z. */
 beforeAll(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   const { client, journey_id } = workspace
   const api = owner.client(workspace.workspace_id)
   await api.changeName({ body: { name: `Zperson${turn}` } })

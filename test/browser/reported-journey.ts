@@ -1,8 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
-import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
-import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
+import { openAdministration } from './administration.ts'
+import { screenPath } from './screens.ts'
 
 const minute = 60_000
 export const hour = 60 * minute
@@ -37,11 +38,11 @@ export const done: Record<string, [event_id: string, ago: number][]> = {
   'Nobody & Sons GmbH': [],
 }
 
-/** A workspace with its owner, where each customer has done so. */
-export async function reportedJourney(): Promise<{ cairn: Cairn; workspace: Workspace; owner: SignedUp }> {
-  const cairn = await sharedCairn()
-  const workspace = await cairn.workspace()
-  const owner = await signUp(cairn, workspace, 'owner')
+export type ReportedJourney = Awaited<ReturnType<typeof reportedJourney>>
+
+/** A workspace with its owner, where each customer has done so, and functions that open its screens and the report. */
+export async function reportedJourney() {
+  const { cairn, workspace, owner } = await ownedWorkspace()
   const { client, journey_id } = workspace
   await client.updateJourney({ path: { journey_id }, body: { steps } })
   for (const [customer_name, events] of Object.entries(done)) {
@@ -51,7 +52,10 @@ export async function reportedJourney(): Promise<{ cairn: Cairn; workspace: Work
       await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
     }
   }
-  return { cairn, workspace, owner }
+  const open = (screen: string, of = workspace, signedIn = owner.headers): Promise<Page> =>
+    openAdministration({ cairn, signedIn, path: screenPath(of, screen) })
+  const openReport = (search = '') => open(`journeys/${journey_id}${search}`)
+  return { cairn, workspace, owner, open, openReport }
 }
 
 export function enrol(workspace: Workspace, customer_name: string): Promise<string> {

@@ -17,6 +17,7 @@ import {
   enrol,
   hour,
   now,
+  type ReportedJourney,
   reportedJourney,
   steps,
   stepTable,
@@ -26,18 +27,12 @@ import { heading, query, screenPath } from './screens.ts'
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
+let open: ReportedJourney['open']
+let openReport: ReportedJourney['openReport']
 
 beforeAll(async () => {
-  ;({ cairn, workspace, owner } = await reportedJourney())
+  ;({ cairn, workspace, owner, open, openReport } = await reportedJourney())
 })
-
-function open(screen: string, of = workspace, signedIn = owner.headers): Promise<Page> {
-  return openAdministration({ cairn, signedIn, path: screenPath(of, screen) })
-}
-
-function openReport(search = ''): Promise<Page> {
-  return open(`journeys/${workspace.journey_id}${search}`)
-}
 
 /** The report that the API returns for the filters in the address. */
 async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyReport']> {

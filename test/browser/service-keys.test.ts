@@ -4,9 +4,9 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { createKey } from '../fixtures/service-keys.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { holdRequests, inspectState, loseResponses, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -16,9 +16,7 @@ let owner: SignedUp
 let api: PersonClient
 
 beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   api = owner.client(workspace.workspace_id)
 })
 

@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import {
   countDrawn,
   goBackAndStay,
@@ -31,16 +31,13 @@ let workspace: Workspace
 let owner: SignedUp
 
 beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   const { client, journey_id } = workspace
   await client.updateJourney({ path: { journey_id }, body: { steps } })
   const customer_id = await initialize(workspace, 'user-1')
   await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
 })
 
-/** Opens a screen of the workspace, as its owner unless another person is given. */
 /** Allows links to views, and opens those of a new view. */
 async function openViewLinks(refusals: string[] = []): Promise<{ page: Page; dialog: Locator }> {
   const api = owner.client(workspace.workspace_id)
@@ -55,6 +52,7 @@ async function openViewLinks(refusals: string[] = []): Promise<{ page: Page; dia
   return { page, dialog }
 }
 
+/** Opens a screen of the workspace, as its owner unless another person is given. */
 async function open(screen: string, person = owner, refusals: string[] = []): Promise<Page> {
   const path = screenPath(workspace, screen)
   return await openAdministration({ cairn, path, signedIn: person.headers, refusals })

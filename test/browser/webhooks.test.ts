@@ -6,9 +6,9 @@ import type { PersonClient, Schemas } from '../../client/person.ts'
 import { problems } from '../../server/problems.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
 import { startReceiver } from '../fixtures/receiver.ts'
-import { sharedCairn } from '../fixtures/shared-cairn.ts'
 import { newWebhook } from '../fixtures/webhook.ts'
 import {
   goBackAndStay,
@@ -27,9 +27,7 @@ let owner: SignedUp
 let api: PersonClient
 
 beforeEach(async () => {
-  cairn = await sharedCairn()
-  workspace = await cairn.workspace()
-  owner = await signUp(cairn, workspace, 'owner')
+  ;({ cairn, workspace, owner } = await ownedWorkspace())
   api = owner.client(workspace.workspace_id)
 })
 
