@@ -6,7 +6,7 @@ import { startServer } from '../main.ts'
 import { lowerPoolPriority } from '../storage/threads/priority.ts'
 import type { CommandIo } from './command-io.ts'
 import { logListening, openLog } from './log.ts'
-import { firstSignal, secondSignal } from './signals.ts'
+import { firstSignal, ignoreUserSignals, secondSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 
 /** Maximum time for finishing the requests in flight at shutdown. */
@@ -20,6 +20,7 @@ async function serve(config: Config, io: CommandIo) {
   keepYoungObjectsYoung()
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
+  ignoreUserSignals((signal) => log.warn({ signal }, 'received a signal that Cairn ignores'))
   await lowerPoolPriority()
   const stopped = Promise.withResolvers<NodeJS.Signals>()
   // Not earlier: until then a signal ends the process at once, however long the start takes.

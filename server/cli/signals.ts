@@ -13,6 +13,16 @@ export function secondSignal(): Promise<NodeJS.Signals> {
   return nextOf(['SIGTERM', 'SIGINT'])
 }
 
+/**
+ * Keeps SIGUSR1 and SIGUSR2, with which other programs reopen their logs or reload, from doing what Node does: SIGUSR1 would
+ * open the debugger on a port of this machine, where every local user can then run code in this process, and SIGUSR2 would
+ * end it. A listener does this however the server was started; `--disable-sigusr1` would have to be in every start command.
+ */
+export function ignoreUserSignals(onSignal: (signal: NodeJS.Signals) => void): void {
+  process.on('SIGUSR1', onSignal)
+  process.on('SIGUSR2', onSignal)
+}
+
 /** Their listeners stay, so that later ones of these signals do not end the process by themselves. */
 function nextOf(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

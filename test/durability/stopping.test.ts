@@ -159,6 +159,21 @@ describe('a second signal', () => {
   })
 })
 
+describe.each(['SIGUSR1', 'SIGUSR2'] as const)('%s', (signal) => {
+  it('neither ends a server nor opens the debugger, and is in the log', async () => {
+    const { server, client, event } = await startChildServerWithCustomer({
+      // The debugger would be on this port.
+      environment: { LOG_LEVEL: 'warn', NODE_OPTIONS: '--inspect-port=0' },
+    })
+    server.kill(signal)
+    await vi.waitUntil(() => server.stdout().includes(signal), withPatience)
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+    const { code, stdout, stderr } = await server.end('SIGTERM')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(jsonLines(stdout)).toContainEqual(expect.objectContaining({ level: 40, signal }))
+  })
+})
+
 describe('npm start', () => {
   it('ends its server on a supervisor’s signal', async () => {
     const folder = temporaryFolder()
