@@ -96,7 +96,11 @@ async function restore(config: Config, io: CommandIo, file: string, json = false
   } finally {
     // Created for the lock; if nothing was restored, an empty store would look like one that has lost its data.
     const path = sqlitePath(config.databaseUrl)
-    if (isNew && !isStore(path)) rmSync(realpathSync(path))
+    if (isNew && !isStore(path)) {
+      rmSync(path)
+      // While it is held: a server that starts meanwhile takes a new one.
+      rmSync(`${path}.lock`)
+    }
     lock.close()
   }
 }
