@@ -3,7 +3,7 @@ import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
-import { sqlitePath } from './sqlite/store-files.ts'
+import { leftBesideLink, sqlitePath } from './sqlite/store-files.ts'
 import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
 import type { OpenDatabaseOptions, Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
@@ -20,8 +20,11 @@ export function isFile(url: string): boolean {
  * @throws {Error} with a message for the operator if the store cannot be opened
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url } = options
-  return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
+  const { url, onAdvice = () => {} } = options
+  if (!isFile(url)) return await openPostgres(url, options)
+  const advice = leftBesideLink(url)
+  if (advice !== undefined) onAdvice(advice)
+  return await openSqlite(sqlitePath(url), options)
 }
 
 /**

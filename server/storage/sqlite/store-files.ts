@@ -17,7 +17,7 @@ import { FILE_MODE, FOLDER_MODE } from '../private-file.ts'
  * its log, and the other files beside a store must be the same under all its names.
  */
 export function sqlitePath(url: string): string {
-  const path = url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+  const path = writtenPath(url)
   try {
     if (!lstatSync(path).isSymbolicLink()) return path
     // A target that does not exist yet is created under its own name.
@@ -26,6 +26,28 @@ export function sqlitePath(url: string): string {
     // Missing, or in a folder that we may not enter; opening it will report that.
     return path
   }
+}
+
+/** The path of a `sqlite:` URL as it is written. */
+function writtenPath(url: string): string {
+  return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+}
+
+/**
+ * Says which derived files are beside a link to a store, where versions up to 1.1.0 had them. Nothing uses them any more, so that
+ * neither time nor an erasure removes anything from them.
+ * @returns undefined if there are none
+ */
+export function leftBesideLink(url: string): string | undefined {
+  const link = writtenPath(url)
+  if (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined
+  const files = DERIVED.map((suffix) => link + suffix)
+  const left = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
+  if (left.length === 0) return undefined
+  return (
+    `${left.join(', ')}: left by an earlier version, which kept these files beside the link. They are not used any more, ` +
+    'and what they contain about customers is never removed. Delete them.'
+  )
 }
 
 /** Whether there is a store at a path. An empty file is none: it was never written, or its contents are lost. */

@@ -11,6 +11,7 @@ import { newStore, temporaryFolder } from '../../fixtures/cairn.ts'
 import { startChildServer } from '../../fixtures/child-server.ts'
 import { cairnFile, runCairn, spawnCairn, startCommand } from '../../fixtures/command.ts'
 import { initialize } from '../../fixtures/customer.ts'
+import { jsonLines } from '../../fixtures/json-lines.ts'
 import { withPatience } from '../../fixtures/patience.ts'
 
 it('a SQLite database of another program is refused and left as it is', async () => {
@@ -98,4 +99,24 @@ it('everything beside a store is beside its file, also by a link that was there 
   await server.end('SIGTERM')
   expect(readdirSync(folder).toSorted()).toEqual(names)
   expect(readdirSync(links)).toEqual(['cairn.db'])
+})
+
+it('files of an earlier version beside a link are named in the log, with what to do', async () => {
+  const [folder, links] = [temporaryFolder(), temporaryFolder()]
+  const link = join(links, 'cairn.db')
+  symlinkSync(join(folder, 'cairn.db'), link)
+  for (const suffix of ['-refusals', '-refusals-wal', '-standings']) writeFileSync(link + suffix, '')
+  const environment = { LOG_LEVEL: 'warn' }
+  const lines = async (databaseUrl: string) => {
+    const server = await startChildServer({ databaseUrl, environment })
+    return jsonLines((await server.end('SIGTERM')).stdout).map(({ msg }) => msg)
+  }
+  const listening = expect.stringContaining('listens on')
+  expect(await lines(`sqlite:${link}`)).toEqual([
+    expect.stringMatching(
+      /^\S+cairn\.db-standings, \S+cairn\.db-refusals-wal, \S+cairn\.db-refusals: left by .+ Delete them\.$/,
+    ),
+    listening,
+  ])
+  expect(await lines(`sqlite:${join(folder, 'cairn.db')}`)).toEqual([listening])
 })
