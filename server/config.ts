@@ -83,6 +83,20 @@ export const settings = [
   },
 ] as const
 
+/** Other variables that begin with `CAIRN_`; an entry that ends with `_` is a prefix. */
+export const otherVariables = [
+  // Read by commands, and by the receivers of webhooks in the samples.
+  'CAIRN_SERVICE_KEY',
+  'CAIRN_WEBHOOK_SECRET',
+  // Of the proxy in deploy/.
+  'CAIRN_HOST',
+  'CAIRN_UPSTREAM',
+  // Of the tests.
+  'CAIRN_TEST_',
+  'CAIRN_CONTRACT_',
+  'CAIRN_KILLS',
+] as const
+
 type SettingName = (typeof settings)[number]['name']
 
 export type Config = {

@@ -4,6 +4,7 @@ import { InUse } from '../in-use.ts'
 import { version } from '../version.ts'
 import { type CommandIo, widthOf } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { unknownVariables } from './unknown-variables.ts'
 
 type Listed = {
   description: string
@@ -112,7 +113,7 @@ function isUnknown({ commands }: Command, [name, ...rest]: readonly string[]): b
   return !command || isUnknown(command, rest)
 }
 
-function newProgram({ stdout, stderr }: CommandIo): Command {
+function newProgram({ env, stdout, stderr }: CommandIo): Command {
   return new Command('cairn')
     .description('Registers customers and ingests their events, journey by journey.')
     .version(version)
@@ -124,6 +125,11 @@ function newProgram({ stdout, stderr }: CommandIo): Command {
       getErrHelpWidth: () => widthOf(stderr),
     })
     .configureHelp({ showGlobalOptions: true })
+    .hook('preAction', (_program, action) => {
+      // A server has a log for them.
+      if (action.name() === 'serve') return
+      for (const warning of unknownVariables(env)) stderr.write(`cairn: ${warning}\n`)
+    })
     .addHelpText('after', () => `\n${environmentHelp()}\n${exitCodeHelp()}`)
 }
 

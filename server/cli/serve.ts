@@ -8,6 +8,7 @@ import type { CommandIo } from './command-io.ts'
 import { logListening, openLog } from './log.ts'
 import { firstSignal, ignoreUserSignals, secondSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
+import { unknownVariables } from './unknown-variables.ts'
 
 /** Maximum time for finishing the requests in flight at shutdown. */
 const STOP_MS = 10_000
@@ -21,6 +22,7 @@ async function serve(config: Config, io: CommandIo) {
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   ignoreUserSignals((signal) => log.warn({ signal }, 'received a signal that Cairn ignores'))
+  for (const warning of unknownVariables(io.env)) log.warn(warning)
   await lowerPoolPriority()
   const stopped = Promise.withResolvers<NodeJS.Signals>()
   // Not earlier: until then a signal ends the process at once, however long the start takes.

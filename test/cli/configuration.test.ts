@@ -1,16 +1,18 @@
 // engines: sqlite (reads settings; one server that serves a file is enough for the rest)
 
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { unknownVariables } from '../../server/cli/unknown-variables.ts'
 import { readConfig, settings } from '../../server/config.ts'
 import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
-import { temporaryFolder } from '../fixtures/cairn.ts'
+import { newStore, temporaryFolder } from '../fixtures/cairn.ts'
 import { serve, startChildServer, startChildServerWithCustomer } from '../fixtures/child-server.ts'
 import { runCairn } from '../fixtures/command.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 
 const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
@@ -246,6 +248,69 @@ describe('the configuration', () => {
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
     }
+  })
+})
+
+describe('a variable that begins with CAIRN_ and is not a setting', () => {
+  const misspelt = { CAIRN_RATE_LIMT: 'sk_secret' }
+  const warning = 'CAIRN_RATE_LIMT is not a setting and has no effect; did you mean CAIRN_RATE_LIMIT?'
+
+  it('is named once in the log of a server, without its value', async () => {
+    const environment = { ...misspelt, LOG_LEVEL: 'warn' }
+    const { server } = await startChildServerWithCustomer({ environment })
+    const { stdout, stderr } = await server.end('SIGTERM')
+    const messages = jsonLines(stdout).map(({ level, msg }) => [level, msg])
+    expect(messages.filter(([, msg]) => msg.includes('CAIRN_RATE_LIMT'))).toEqual([[40, warning]])
+    expect([stderr, stdout.includes('sk_secret')]).toEqual(['', false])
+  })
+
+  it('is named on the standard error of a command, which does its work', async () => {
+    const environment = { DATABASE_URL: await newStore(), ...misspelt }
+    expect(await runCairn(['migrate'], { environment })).toMatchObject({
+      code: 0,
+      stderr: `cairn: ${warning}\n`,
+    })
+    expect(await runCairn(['key', 'list', '--help'], { environment })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it.each([
+    ['CAIRN_LOG_LEVEL', '; did you mean LOG_LEVEL?'],
+    ['CAIRN_DATABASE_URI', '; did you mean DATABASE_URL?'],
+    ['CAIRN_PORT', '; did you mean PORT?'],
+    ['cairn_accounts', '; did you mean CAIRN_ACCOUNTS?'],
+    ['CAIRN_WEBHOOK_ALOWED', ''],
+    ['CAIRN_TELEMETRY', ''],
+  ])('is answered with the setting that is near to it, if there is one: %s', (name, advice) => {
+    expect(unknownVariables({ [name]: '1' })).toEqual([`${name} is not a setting and has no effect${advice}`])
+  })
+
+  it('is not one of those that Kubernetes sets beside a service called cairn', () => {
+    const environment = {
+      CAIRN_SERVICE_HOST: '10.0.0.1',
+      CAIRN_SERVICE_PORT: '3000',
+      CAIRN_SERVICE_PORT_HTTP: '3000',
+      CAIRN_PORT: 'tcp://10.0.0.1:3000',
+      CAIRN_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
+      CAIRN_PORT_3000_TCP_PROTO: 'tcp',
+      CAIRN_DB_SERVICE_HOST: '10.0.0.2',
+      CAIRN_DB_PORT: 'tcp://10.0.0.2:5432',
+    }
+    expect(unknownVariables(environment)).toEqual([])
+  })
+
+  it('is none that the documentation, the samples, the programs or the tests use', () => {
+    const files = globSync(
+      ['*.md', '{client,deploy,server,test}/**/*.{md,service,ts,yaml}', 'deploy/caddy/*'],
+      {
+        exclude: ['**/node_modules', 'test/cli/configuration.test.ts'],
+      },
+    )
+    const texts = files.map((file) => readFileSync(file, 'utf8'))
+    const names = new Set(texts.flatMap((text) => text.match(/\bCAIRN_[A-Z_]*[A-Z]\b/g) ?? []))
+    expect([...names]).toEqual(
+      expect.arrayContaining(['CAIRN_ACCOUNTS', 'CAIRN_SERVICE_KEY', 'CAIRN_HOST', 'CAIRN_UPSTREAM']),
+    )
+    expect(unknownVariables(Object.fromEntries([...names].map((name) => [name, ''])))).toEqual([])
   })
 })
 
