@@ -80,7 +80,7 @@ const commands: Record<string, Listed> = {
  */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
   try {
-    const program = newProgram(io)
+    const program = newProgram(io, args)
     const config = () => configOf(io.env)
     // For `cairn key list` and for `cairn help key`.
     const asked = args.slice(0, 2)
@@ -113,7 +113,7 @@ function isUnknown({ commands }: Command, [name, ...rest]: readonly string[]): b
   return !command || isUnknown(command, rest)
 }
 
-function newProgram({ env, stdout, stderr }: CommandIo): Command {
+function newProgram({ env, stdout, stderr }: CommandIo, args: readonly string[]): Command {
   return new Command('cairn')
     .description('Registers customers and ingests their events, journey by journey.')
     .version(version)
@@ -126,6 +126,10 @@ function newProgram({ env, stdout, stderr }: CommandIo): Command {
     })
     .configureHelp({ showGlobalOptions: true })
     .hook('preAction', (_program, action) => {
+      // As `cairn backup "$FILE"` leaves it. Node would take it for the working directory.
+      if (args.some((word) => /^(--[a-z-]+=)?$/.test(word))) {
+        throw new CommandFailure('an argument is empty, perhaps a variable that is not set', ExitCode.usage)
+      }
       // A server has a log for them.
       if (action.name() === 'serve') return
       for (const warning of unknownVariables(env)) stderr.write(`cairn: ${warning}\n`)

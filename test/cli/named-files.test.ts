@@ -53,6 +53,30 @@ describe('a file to be read', () => {
   })
 })
 
+describe('an empty argument', () => {
+  it.each([
+    'backup EMPTY',
+    'backup --keep 7 EMPTY',
+    'restore EMPTY',
+    'copy --from EMPTY --to sqlite:copy.db',
+    'copy --from= --to sqlite:copy.db',
+    'import EMPTY',
+    'export events EMPTY',
+    'plan pull EMPTY',
+    'plan pull NEW --key-file EMPTY',
+  ])('is refused with exit code 2, and nothing is done: cairn %s', async (words) => {
+    const folder = newFolder()
+    const args = words.split(' ').map((word) => ({ EMPTY: '', NEW: join(folder, 'new') })[word] ?? word)
+    const before = readdirSync(folder)
+    expect(await run(folder, args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'cairn: an argument is empty, perhaps a variable that is not set\n',
+    })
+    expect(readdirSync(folder)).toEqual(before)
+  })
+})
+
 describe('a file to be written', () => {
   it.each(['export events', 'plan pull'])('is named if it cannot be there: cairn %s', async (words) => {
     const args = words.split(' ')
