@@ -12,6 +12,10 @@ declare global {
   var colorOnPaper: string | undefined
 }
 
+function background(element: Locator): Promise<string> {
+  return element.evaluate((element) => getComputedStyle(element).backgroundColor)
+}
+
 describe('The color scheme', () => {
   it('follows the system until one is chosen, and is remembered', async ({ open }) => {
     const page = await open('journeys')
@@ -44,8 +48,6 @@ describe('The color scheme', () => {
     await client.createEvent({ body: event })
     const page = await open('overview')
     await page.emulateMedia({ forcedColors: 'active' })
-    const background = (element: Locator) =>
-      element.evaluate((element) => getComputedStyle(element).backgroundColor)
     const ground = await background(page.locator('body'))
     const bar = page.getByRole('main').locator('.bar').first()
     await bar.waitFor({ state: 'attached' })
@@ -61,6 +63,30 @@ describe('The color scheme', () => {
     expect(
       await background(filter.getByText('Active', { exact: true }).locator('xpath=ancestor::label')),
     ).not.toBe(await background(filter.getByText('All', { exact: true }).locator('xpath=ancestor::label')))
+  })
+
+  it('of a system that forces its own colors shows what is checked, switched and marked', async ({
+    open,
+  }) => {
+    const page = await open('events/definitions/new')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const ground = await background(page.locator('body'))
+    const chosen = page.getByRole('radio', { name: 'Warn' })
+    await chosen.waitFor()
+    expect(await background(chosen)).not.toBe(await background(page.getByRole('radio', { name: 'Off' })))
+    expect(await background(page.locator('.mantine-Switch-track').first())).not.toBe(ground)
+
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('link', { name: 'Create webhook' }).first().click()
+    const box = page.getByRole('checkbox', { name: 'Events', exact: true })
+    await box.uncheck()
+    const unchecked = await background(box)
+    await box.check()
+    expect(await background(box)).not.toBe(unchecked)
+    await page.getByRole('combobox', { name: 'Journeys' }).click()
+    await page.getByRole('option').first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    expect(await background(page.locator('[data-combobox-selected]'))).not.toBe(ground)
   })
 
   it('is light on paper', async ({ open }) => {

@@ -1,7 +1,7 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import { describe, expect } from 'vitest'
-import { inspectState } from './administration.ts'
+import { hasFocus, inspectState } from './administration.ts'
 import { it } from './it.ts'
 import { chooseFromWorkspaceMenu, screenPath } from './screens.ts'
 
@@ -15,6 +15,20 @@ describe('The menu of a workspace', () => {
     const page = await open('journeys', { viewport: { width: 1280, height: 720 } })
     await chooseFromWorkspaceMenu(page, 'Create workspace…')
     await page.getByRole('dialog', { name: 'Create workspace' }).waitFor()
+  })
+
+  it('shows the whole outline of the item that has the focus', async ({ open }) => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: /^Workspace / }).press('Enter')
+    const item = page.getByRole('menu').getByRole('menuitem').first()
+    await expect.poll(() => hasFocus(item)).toBe(true)
+    const clipped = await item.evaluate((item) => {
+      const { outlineOffset, outlineWidth } = getComputedStyle(item)
+      const around = Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth)
+      const list = item.parentElement?.getBoundingClientRect() ?? new DOMRect()
+      return item.getBoundingClientRect().left - around < list.left
+    })
+    expect(clipped).toBe(false)
   })
 
   it('says what happens to events without a definition, and an owner changes it there', async ({
