@@ -2,6 +2,7 @@ import type { Schemas } from '../../client/person.ts'
 import { Bars, Lines } from '../parts/charts/chart-figure.tsx'
 import { seriesOf } from '../parts/charts/chart-series.ts'
 import { shareText } from '../parts/number-text.ts'
+import { isolated } from '../parts/visible-name.ts'
 import { isLaterPart } from './report-table.tsx'
 
 /** Customers whose funnel is drawn beside others. */
@@ -18,7 +19,7 @@ export function FunnelLines({ funnels }: { funnels: readonly Funnel[] }) {
     )
   }
   const points = steps.map(({ step, name }, index) => ({
-    label: `${step}. ${name}`,
+    label: `${step}. ${isolated(name)}`,
     open: [],
     values: Object.fromEntries(
       series.map((line, place) => [line.name, funnels[place]?.steps[index]?.of_enrolled ?? null]),

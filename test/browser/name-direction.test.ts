@@ -1,13 +1,14 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/person.ts'
 import type { Cairn, Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
-import { openAdministration } from './administration.ts'
+import { countDrawn, openAdministration } from './administration.ts'
+import { day } from './reported-journey.ts'
 import { screenPath } from './screens.ts'
 
 /**
@@ -243,6 +244,49 @@ describe('A name that turns the direction of what follows turns nothing outside 
     await page.getByRole('dialog').getByRole('button', { name: 'Archive journey' }).click()
     await expectInOrder(page, / archived\.$/)
   })
+})
+
+it('A name from right to left ends at its left in the legend, under the pointer and in the table of a chart', async () => {
+  const own = await cairn.workspace()
+  const { client, journey_id } = own
+  const { headers } = await signUp(cairn, own, 'owner')
+  const steps = ['one', 'two'].map((event_id) => ({ event_id, name: `\u05d0\u05d1 ${event_id}!` }))
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  for (const ago of [0, 10]) {
+    const customer_id = await initialize(own, `user-${ago}`)
+    const occurred_at = new Date(Date.now() - ago * day).toISOString()
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'one', occurred_at } })
+  }
+  const path = screenPath(own, `journeys/${journey_id}?by=week`)
+  const page = await openAdministration({ cairn, signedIn: headers, path })
+  const region = page.getByRole('region', { name: 'Conversion over time' })
+  const ends = (names: Locator) =>
+    names.evaluateAll((names) =>
+      names.map((name) => {
+        const text = document.createTreeWalker(name, NodeFilter.SHOW_TEXT).nextNode() as Text
+        const leftOf = (character: string) => {
+          const range = document.createRange()
+          range.setStart(text, text.data.indexOf(character))
+          range.setEnd(text, text.data.indexOf(character) + 1)
+          return range.getBoundingClientRect().left
+        }
+        return leftOf('!') < leftOf('\u05d0') ? 'left' : 'right'
+      }),
+    )
+  const chart = region.locator('.recharts-wrapper')
+  await expect.poll(countDrawn(region, chart)).toBe(1)
+  expect(await ends(region.getByRole('listitem').locator('span'))).toEqual(['left', 'left'])
+  // The chart may move until everything above it has loaded.
+  const underPointer = async () => {
+    const { width = 0, height = 0 } = (await chart.boundingBox()) ?? {}
+    await page.mouse.move(0, 0)
+    // A customer entered in the last week.
+    await chart.hover({ position: { x: width * 0.95, y: height / 2 } })
+    return await ends(region.locator('.mantine-ChartTooltip-tooltipItemName'))
+  }
+  await expect.poll(underPointer).toEqual(['left', 'left'])
+  await region.getByRole('button', { name: 'Show as table' }).click()
+  expect(await ends(region.getByRole('columnheader', { name: '\u05d0' }))).toEqual(['left', 'left'])
 })
 
 it('A name with a control of direction can be typed to confirm a removal', async () => {

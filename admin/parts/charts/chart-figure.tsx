@@ -6,6 +6,7 @@ import { onDemand } from '../on-demand.tsx'
 import type { Output } from '../output/output.ts'
 import { OutputMenu } from '../output/output-menu.tsx'
 import type { TextTable } from '../output/table-text.ts'
+import { isolated } from '../visible-name.ts'
 import type { Series } from './chart-series.ts'
 
 const placeholder = () => <Skeleton h="100%" />
@@ -101,7 +102,7 @@ function Legend({ series }: { series: readonly Series[] }) {
           <svg width={32} height={8} aria-hidden style={{ flexShrink: 0 }}>
             <line x1={0} x2={32} y1={4} y2={4} stroke={color} strokeWidth={2} strokeDasharray={dashes} />
           </svg>
-          <span style={{ overflowWrap: 'anywhere' }}>{label}</span>
+          <span style={{ overflowWrap: 'anywhere' }}>{isolated(label)}</span>
         </Group>
       ))}
     </Group>
@@ -133,7 +134,7 @@ function NumberTable({
           <Table.Tr>
             {columns.map(({ key, label }, index) => (
               <Table.Th key={key} ta={index === 0 ? 'left' : 'right'} miw={index === 0 ? '8rem' : '5rem'}>
-                {label}
+                {isolated(label)}
               </Table.Th>
             ))}
           </Table.Tr>

@@ -8,6 +8,7 @@ import './charts.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { countText } from '../number-text.ts'
 import { shortText } from '../short-text.ts'
+import { isolated } from '../visible-name.ts'
 import type { LinePoint, Series } from './chart-series.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
@@ -38,7 +39,7 @@ export function Lines({
       dataKey="label"
       series={series.map(({ name, label, color, dashes }) => ({
         name,
-        label,
+        label: isolated(label),
         color,
         strokeDasharray: dashes,
       }))}
@@ -81,7 +82,7 @@ export function Bars({
   return (
     <BarChart
       h="100%"
-      data={bars.map(({ label, value }) => ({ label, value }))}
+      data={bars.map(({ label, value }) => ({ label: isolated(label), value }))}
       dataKey="label"
       series={[{ name: 'value', label: noun, color: 'var(--series-1)' }]}
       valueFormatter={shareText ?? countText}
@@ -89,7 +90,8 @@ export function Bars({
       tooltipAnimationDuration={0}
       barProps={{ isAnimationActive: false, maxBarSize: 96 }}
       yAxisProps={shareText ? shareAxis : countAxis}
-      xAxisProps={{ minTickGap: 24, tickFormatter: (label) => shortText(label, 24) }}
+      // Isolated again: a shortened label lacks the end of its isolate.
+      xAxisProps={{ minTickGap: 24, tickFormatter: (label) => isolated(shortText(label, 24)) }}
       barChartProps={{ margin }}
     />
   )
