@@ -162,7 +162,7 @@ function Shell() {
             />
             <Group gap="xs" wrap="nowrap">
               <img src="/admin/icon.svg" alt="" width={26} height={26} />
-              <Text fw={650} visibleFrom="xs">
+              <Text span fw={650} visibleFrom="xs">
                 Cairn
               </Text>
             </Group>

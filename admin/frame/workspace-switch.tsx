@@ -28,7 +28,7 @@ export function WorkspaceSwitch() {
   const actions = isOwner ? owned : 'switch workspace'
   if (workspaces.length === 1 && !isOwner) {
     return (
-      <Text truncate miw={0}>
+      <Text span truncate miw={0}>
         {name}
       </Text>
     )

@@ -1,4 +1,4 @@
-import { Group, Stack, Table, Title, useMatches } from '@mantine/core'
+import { Box, Group, Stack, Table, Title, useMatches } from '@mantine/core'
 import type { Schemas } from '../../client/person.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
 import { countText } from '../parts/number-text.ts'
@@ -29,31 +29,39 @@ export function GroupTimes({
         </Title>
         <OutputMenu output={() => ({ name: title, sentence: title, table })} />
       </Group>
-      <Table aria-label="Times by group" verticalSpacing={4} horizontalSpacing={spacing}>
-        <Table.Thead>
-          <Table.Tr>
-            {table.columns.map(({ key, label }, index) => (
-              <Table.Th key={key} ta={index === 0 ? 'left' : 'right'} style={{ overflowWrap: 'normal' }}>
-                {label}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {table.rows.map(({ key, cells: [label, ...numbers] }) => (
-            <Table.Tr key={key}>
-              <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
-                {isolated(label)}
-              </Table.Th>
-              {numbers.map((number, index) => (
-                <Table.Td key={table.columns[index + 1]?.key} ta="right">
-                  {number}
-                </Table.Td>
+      {/* With text spacing of the reader's own, it may need more than a narrow window has. */}
+      <Box role="region" aria-label="Times by group" tabIndex={0} style={{ overflowX: 'auto' }}>
+        <Table aria-label="Times by group" verticalSpacing={4} horizontalSpacing={spacing}>
+          <Table.Thead>
+            <Table.Tr>
+              {table.columns.map(({ key, label }, index) => (
+                <Table.Th
+                  key={key}
+                  ta={index === 0 ? 'left' : 'right'}
+                  miw={index === 0 ? '5rem' : 0}
+                  style={{ overflowWrap: 'normal' }}
+                >
+                  {label}
+                </Table.Th>
               ))}
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+          </Table.Thead>
+          <Table.Tbody>
+            {table.rows.map(({ key, cells: [label, ...numbers] }) => (
+              <Table.Tr key={key}>
+                <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+                  {isolated(label)}
+                </Table.Th>
+                {numbers.map((number, index) => (
+                  <Table.Td key={table.columns[index + 1]?.key} ta="right">
+                    {number}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Box>
     </Stack>
   )
 }

@@ -1,5 +1,6 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
+import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
@@ -15,6 +16,18 @@ async function addSteps({ client, journey_id }: Workspace, events: readonly stri
   await client.updateJourney({ path: { journey_id }, body: { steps } })
 }
 
+/** Sets the text spacing of WCAG 2.2, 1.4.12, as a style sheet of the reader's own. */
+async function widenText(page: Page) {
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(`
+      * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+      p { margin-bottom: 2em !important; }
+    `)
+    document.adoptedStyleSheets.push(sheet)
+  })
+}
+
 describe('At 400 %', () => {
   it.for(['Rename workspace…', 'Archive workspace…', 'Create workspace…'])(
     '%s can be reached',
@@ -25,7 +38,11 @@ describe('At 400 %', () => {
     },
   )
 
-  it('a report by groups is no wider than the window', async ({ workspace, client, open }) => {
+  it('a report by groups is no wider than the window, also with wide text spacing', async ({
+    workspace,
+    client,
+    open,
+  }) => {
     const { journey_id } = workspace
     const events = ['signed_up', 'paid'] as const
     await addSteps(workspace, events)
@@ -37,7 +54,29 @@ describe('At 400 %', () => {
     const page = await open(`journeys/${journey_id}?breakdown=variable:plan`, { viewport })
     await page.getByRole('table', { name: 'Times by group' }).getByText('team').waitFor()
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    expect(await width()).toBe(viewport.width)
+    await widenText(page)
+    expect(await width()).toBe(viewport.width)
+  })
+
+  it('the header is in one line with wide text spacing', async ({ open }) => {
+    const page = await open('keys', { viewport: { width: 640, height: 512 } })
+    const header = page.getByRole('banner')
+    const name = header.getByText('Cairn', { exact: true })
+    await name.waitFor()
+    await widenText(page)
+    const middles = await header
+      .locator('img')
+      .or(name)
+      .evaluateAll((parts) =>
+        parts.map((part) => {
+          const { top, bottom } = part.getBoundingClientRect()
+          return (top + bottom) / 2
+        }),
+      )
+    expect(middles).toHaveLength(2)
+    expect(Math.abs((middles[0] ?? 0) - (middles[1] ?? 0))).toBeLessThan(2)
   })
 
   it('a filter by a variable with a long name is no wider than the window', async ({ workspace, open }) => {
@@ -67,12 +106,7 @@ describe('At 400 %', () => {
     const page = await open(`journeys/${journey_id}`, { viewport })
     const periods = page.getByRole('radiogroup', { name: 'Time range' })
     await periods.waitFor()
-    // WCAG 2.2, 1.4.12, as a style sheet of the reader's own.
-    await page.evaluate(() => {
-      const sheet = new CSSStyleSheet()
-      sheet.replaceSync('* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }')
-      document.adoptedStyleSheets.push(sheet)
-    })
+    await widenText(page)
     const hidden = await periods.evaluate((periods) => periods.scrollWidth - periods.clientWidth)
     expect(hidden).toBe(0)
   })
