@@ -15,7 +15,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { useFoundLink, useLinkToken } from './link-token.ts'
+import { isNoLink, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
@@ -30,7 +30,7 @@ export function InvitationScreen() {
   const session = useQuery(sessionQuery)
 
   if (token === undefined) return <LinkNeeded title="Invitation" />
-  if (codeOf(invitation.error) === 'link_not_found') return <NoLink />
+  if (isNoLink(invitation.error)) return <NoLink />
   const { data } = invitation
   if (!data) {
     return (

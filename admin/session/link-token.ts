@@ -1,6 +1,7 @@
 import { type QueryKey, skipToken, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
+import { codeOf } from '../problem.ts'
 
 /**
  * The token of a one-time link, `#token=…`; undefined without one. It is removed from the address bar and the history, where
@@ -8,7 +9,7 @@ import { useLocation } from 'react-router'
  */
 export function useLinkToken(): string | undefined {
   const { hash } = useLocation()
-  const given = new URLSearchParams(hash.slice(1)).get('token') ?? undefined
+  const given = new URLSearchParams(hash.slice(1)).get('token') || undefined
   const [token, setToken] = useState(given)
   // Somebody pasted another link into the same tab.
   if (given !== undefined && given !== token) setToken(given)
@@ -17,6 +18,11 @@ export function useLinkToken(): string | undefined {
     if (given !== undefined) history.replaceState(history.state, '', location.pathname + location.search)
   }, [given])
   return token
+}
+
+/** Whether a look-up found no link: the token is unknown, or longer than any that the contract allows. */
+export function isNoLink(error: unknown): boolean {
+  return ['link_not_found', 'invalid_request'].includes(codeOf(error) ?? '')
 }
 
 /** The query key of a one-time link. */

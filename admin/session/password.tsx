@@ -11,7 +11,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { useFoundLink, useLinkToken } from './link-token.ts'
+import { isNoLink, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { UsedLink } from './used-link.tsx'
 
@@ -23,7 +23,7 @@ export function PasswordScreen() {
   )
 
   if (token === undefined) return <LinkNeeded title="Reset password" />
-  if (codeOf(link.error) === 'link_not_found') return <NoLink />
+  if (isNoLink(link.error)) return <NoLink />
   const { data } = link
   if (!data) {
     return (

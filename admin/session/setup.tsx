@@ -14,7 +14,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { keptSession } from './kept-session.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { linkKey, useFoundLink, useLinkToken } from './link-token.ts'
+import { isNoLink, linkKey, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { UsedLink } from './used-link.tsx'
 
@@ -24,7 +24,7 @@ export function SetupScreen() {
   const link = useFoundLink('setup', token, (token) => taken(cairnFor().findSetupLink({ body: { token } })))
 
   if (token === undefined) return <LinkNeeded title="Set up Cairn" />
-  if (codeOf(link.error) === 'link_not_found') return <NoLink />
+  if (isNoLink(link.error)) return <NoLink />
   if (link.error) {
     return (
       <Gate title="Set up Cairn">

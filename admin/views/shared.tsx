@@ -59,7 +59,8 @@ export function SharedScreen() {
 }
 
 function isInvalid(error: unknown): boolean {
-  return codeOf(error) === 'shared_view_not_found'
+  // A token that is longer than any is refused as an invalid request.
+  return ['shared_view_not_found', 'invalid_request'].includes(codeOf(error) ?? '')
 }
 
 function SharedView({

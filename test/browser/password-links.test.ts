@@ -75,6 +75,14 @@ describe('A member who forgot the password', () => {
     const gone = await openAdministration({ cairn, path: '/password#token=password_gone', refusals })
     await heading(gone, 'This link is not valid').waitFor()
     await gone.getByRole('link', { name: 'sign in' }).waitFor()
+    const tooLong = await openAdministration({
+      cairn,
+      path: `/password#token=${'x'.repeat(256)}`,
+      refusals: ['400 POST /v1/password-links/look-up'],
+    })
+    await heading(tooLong, 'This link is not valid').waitFor()
+    const empty = await openAdministration({ cairn, path: '/password#token=' })
+    await empty.getByText('The address is missing its token').waitFor()
 
     const ada = await member('Ada Lovelace', 'viewer')
     const { data } = await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
