@@ -157,7 +157,9 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
       {customers.data && !report.isPending && (
         <Stack gap="md" aria-busy={customers.isPlaceholderData}>
           {customers.items.length > 0 && <CustomersTable customers={customers.items} steps={steps} />}
-          {customers.isEmpty && <NoCustomers isFiltered={filters.count > 0} onClear={filters.clear} />}
+          {customers.isEmpty && (
+            <NoCustomers journey={journey} isFiltered={filters.count > 0} onClear={filters.clear} />
+          )}
           <LoadMore query={customers} />
         </Stack>
       )}
@@ -252,7 +254,15 @@ function StepsReached({
   )
 }
 
-function NoCustomers({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+function NoCustomers({
+  journey,
+  isFiltered,
+  onClear,
+}: {
+  journey: Schemas['Journey']
+  isFiltered: boolean
+  onClear: () => void
+}) {
   const { workspace_id } = useMembership()
   if (isFiltered) {
     return (
@@ -266,9 +276,11 @@ function NoCustomers({ isFiltered, onClear }: { isFiltered: boolean; onClear: ()
       title="No customers have entered this journey yet"
       icon={<IconUsers />}
       action={
-        <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-          Send your first event
-        </Anchor>
+        journey.status === 'active' && (
+          <Anchor component={Link} to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}>
+            Send your first event
+          </Anchor>
+        )
       }
     >
       Customers enter when your application registers them for this journey.
