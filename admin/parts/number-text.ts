@@ -5,6 +5,12 @@ export function countText(count: number): string {
   return count.toLocaleString(locale)
 }
 
+/** A number for the scale of a chart, which has little room: `1,234`, from a hundred thousand on `250K`, `1.25M`. */
+export function scaleText(count: number): string {
+  if (count < 100_000) return countText(count)
+  return count.toLocaleString(locale, { notation: 'compact', maximumFractionDigits: 2 })
+}
+
 /** A number with its noun: `1 customer`, `1,234 customers`. */
 export function countOf(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -79,6 +79,29 @@ describe('A chart', () => {
     }
   })
 
+  it('has whole labels at its scale beyond a million', async () => {
+    const page = await open('overview')
+    await page.route('**/step-times?*', async (route) => {
+      const response = await route.fetch()
+      const times = (await response.json()) as Schemas['JourneyStepTimes']
+      const classes = times.classes.map((times) => ({ ...times, count: times.count * 2_500_000 }))
+      await route.fulfill({ response, json: { ...times, classes } })
+    })
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    const labels = region.locator('.recharts-yAxis-tick-labels text')
+    await expect.poll(countDrawn(region, labels)).toBeGreaterThan(2)
+    const shown = await labels.evaluateAll((labels) =>
+      labels.map((label) => {
+        const left = label.closest('svg')?.getBoundingClientRect().left ?? 0
+        return label.getBoundingClientRect().left < left ? 'cut off' : label.textContent
+      }),
+    )
+    expect(shown[0]).toBe('0')
+    expect(shown.at(-1)).toMatch(/^[\d.]+M$/)
+    expect(shown).not.toContain('cut off')
+  })
+
   it('is printed, as a table if it was never visible', async () => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     const viewport = { width: 1280, height: 500 }

@@ -6,12 +6,12 @@ import '@mantine/core/styles/ColorSwatch.css'
 import '@mantine/charts/styles.css'
 import './charts.css'
 import { BarChart, LineChart } from '@mantine/charts'
-import { countText } from '../number-text.ts'
+import { countText, scaleText } from '../number-text.ts'
 import { shortText } from '../short-text.ts'
 import { isolated } from '../visible-name.ts'
 import type { LinePoint, Series } from './chart-series.ts'
 
-const countAxis = { width: 64, allowDecimals: false }
+const countAxis = { width: 64, allowDecimals: false, tickFormatter: scaleText }
 /**
  * Otherwise the point at the right end would be cut in half, and the label of the line at the top would be moved off it, which
  * hides the next one.
