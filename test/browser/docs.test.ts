@@ -420,8 +420,9 @@ describe("The operator's guides", () => {
   it.each(everyHost)(
     'have every heading of their file, under the anchor that it has there, on %s',
     async (host) => {
+      const page = await open(host, 'problems')
       for (const { name, markdown } of guides) {
-        const page = await open(host, name)
+        await page.goto(sites[host] + name)
         const headings = await page
           .locator('main h2')
           .evaluateAll((found) => found.map(({ id, textContent }) => ({ id, text: textContent })))
@@ -435,7 +436,6 @@ describe("The operator's guides", () => {
               .replace(/[^a-z-]/g, ''),
           ),
         )
-        await page.close()
       }
     },
   )
@@ -443,8 +443,9 @@ describe("The operator's guides", () => {
   it.each(everyHost)('have no broken link, on %s', async (host) => {
     const ids = new Map<string, Set<string>>()
     const links: string[] = []
+    const page = await open(host, 'problems')
     for (const name of ['problems', ...guides.map(({ name }) => name)]) {
-      const page = await open(host, name)
+      await page.goto(sites[host] + name)
       const found = await page.evaluate(() => ({
         ids: Array.from(document.querySelectorAll('[id]'), ({ id }) => id),
         links: Array.from(document.querySelectorAll('main a[href], nav a[href]'), (link) =>
@@ -453,7 +454,6 @@ describe("The operator's guides", () => {
       }))
       ids.set(name, new Set(found.ids))
       links.push(...found.links.map((link) => new URL(link ?? '', page.url()).href))
-      await page.close()
     }
     ids.set('', new Set(operations.map(({ operationId }) => `operation/${operationId}`)))
     const own = links
