@@ -22,7 +22,7 @@ import {
   steps,
   stepTable,
 } from './reported-journey.ts'
-import { heading, query, screenPath } from './screens.ts'
+import { comeBackTo, heading, query, screenPath } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -117,6 +117,7 @@ describe('The report of a journey', () => {
         return as_of !== null && Date.parse(as_of) >= sent_ms
       }, withPatience)
       const expected = expectedCells(await reportOf(page, own))
+      await comeBackTo(page)
       await expect.poll(() => cellsOf(stepTable(page))).toEqual(expected)
     }
     const { steps: counted } = await reportOf(page, own)
@@ -349,6 +350,7 @@ describe('The report of a journey', () => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...(await response.json()), recomputing } })
     })
+    await comeBackTo(page)
     const alert = page.getByRole('alert', { name: /^These numbers are outdated/ })
     await alert.getByText('640 of 1,200 customers processed.').waitFor()
     expect(await alert.getByRole('progressbar').getAttribute('aria-valuenow')).toMatch(/^53/)
@@ -369,6 +371,7 @@ describe('The report of a journey', () => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...(await response.json()), ...changes } })
     })
+    await comeBackTo(page)
     await page.getByRole('alert', { name: 'Calculating the report for the first time' }).waitFor()
     expect(await page.getByText('No customers have entered').count()).toBe(0)
     changes = { as_of: as_of.toISOString() }
@@ -387,6 +390,7 @@ describe('The report of a journey', () => {
       const comparison = report.comparison && { ...report.comparison, ...compared }
       await route.fulfill({ response, json: { ...report, events_since, comparison } })
     })
+    await comeBackTo(page)
     const removed = page.getByText(/^Events before .* were removed; customers who entered earlier/)
     await removed.waitFor()
     await page.getByText('7 days', { exact: true }).click()
@@ -413,6 +417,7 @@ describe('The report of a journey', () => {
       (await cellsOf(stepTable(page))).map(([name, count]) => count && `${name} ${count}`)
     await expect.poll(names).toEqual(['Entered 1', undefined, '1. Signed up signed_up 1'])
     await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await comeBackTo(page)
     await expect
       .poll(names)
       .toEqual([
