@@ -19,7 +19,7 @@ import {
   openAdministration,
   tabTo,
 } from './administration.ts'
-import { heading, screenPath, tableRows } from './screens.ts'
+import { comeBackTo, heading, screenPath, tableRows } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -499,6 +499,7 @@ describe('the deliveries of a webhook', () => {
     const resend = drawer.getByRole('button', { name: 'Send again' })
     expect(await resend.isEnabled()).toBe(true)
     await api.updateWebhook({ path: { webhook_id }, body: { enabled: false } })
+    await comeBackTo(page)
     await drawer.getByText('The webhook is disabled and sends nothing.').waitFor()
     expect(await descriptionOf(resend)).toBe('The webhook is disabled and sends nothing. Enable it first.')
     expect(await resend.isEnabled()).toBe(false)
@@ -507,6 +508,7 @@ describe('the deliveries of a webhook', () => {
     const { data } = await api.listWebhookDeliveries({ path: { webhook_id } })
     expect(data?.data).toMatchObject([{ status: 'succeeded' }])
     await api.updateWebhook({ path: { webhook_id }, body: { enabled: true } })
+    await comeBackTo(page)
     await expect.poll(() => resend.isEnabled()).toBe(true)
   })
 
