@@ -15,7 +15,7 @@ import { inspectState, openAdministration } from './administration.ts'
 import { heading, query, screenPath, tableRows } from './screens.ts'
 
 /** Thirteen hours ahead of UTC in November, so most instants fall on another day there. */
-const timezoneId = 'Pacific/Auckland'
+const auckland = { timezoneId: 'Pacific/Auckland' }
 
 let cairn: Cairn
 let workspace: Workspace
@@ -32,9 +32,9 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-async function open(screen: string): Promise<Page> {
+async function open(screen: string, zone: { timezoneId?: string } = {}): Promise<Page> {
   const path = screenPath(workspace, screen)
-  return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId })
+  return await openAdministration({ cairn, signedIn: owner.headers, path, ...zone })
 }
 
 /** Sends an event. @returns its id */
@@ -226,7 +226,7 @@ describe('A customer', () => {
     await client.updateJourney({ path: { journey_id }, body: { steps } })
     await event(id, 'signed_up', { occurred_at: later })
     await event(id, 'first_report', { occurred_at: early, message_id: 'message-1' })
-    const page = await open(`customers/${id}`)
+    const page = await open(`customers/${id}`, auckland)
 
     await heading(page, 'Ada Lovelace').waitFor()
     const days = page.getByRole('heading', { level: 3 })
@@ -382,7 +382,7 @@ describe('A filter in the address', () => {
 
   it('may have an offset, also one whose plus has become a space', async () => {
     await event(await initialize(workspace, 'user-1'), 'signed_up')
-    const page = await open('events')
+    const page = await open('events', auckland)
     const since = new Date(Date.now() - 3_600_000)
     const written = `${new Date(since.getTime() + 3_600_000).toISOString().slice(0, 19)}+01:00`
     for (const received_from of [written, encodeURIComponent(written)]) {
