@@ -4,13 +4,18 @@ import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { initialize } from '../fixtures/customer.ts'
 import { signIn } from '../fixtures/people.ts'
-import { hasFocus } from './administration.ts'
+import { hasFocus, hasFocusWithin } from './administration.ts'
 import { it } from './members.ts'
 import { heading, tableRows } from './screens.ts'
 
-/** Without a mouse. */
+/** Without a mouse. A menu or dialog that has just opened takes the focus, and would take it from its button. */
 async function press(...buttons: Locator[]): Promise<void> {
-  for (const button of buttons) await button.press('Enter')
+  for (const button of buttons) {
+    await button.waitFor()
+    const layer = button.locator('xpath=ancestor::*[@role="menu" or @role="dialog"][1]')
+    if ((await layer.count()) > 0) await expect.poll(() => hasFocusWithin(layer)).toBe(true)
+    await button.press('Enter')
+  }
 }
 
 const actions = (place: Page | Locator, name: string) =>
