@@ -82,11 +82,11 @@ describe('The color scheme', () => {
     await box.uncheck()
     const unchecked = await background(box)
     await box.check()
-    expect(await background(box)).not.toBe(unchecked)
+    await expect.poll(() => background(box)).not.toBe(unchecked)
     await page.getByRole('combobox', { name: 'Journeys' }).click()
     await page.getByRole('option').first().waitFor()
     await page.keyboard.press('ArrowDown')
-    expect(await background(page.locator('[data-combobox-selected]'))).not.toBe(ground)
+    await expect.poll(() => background(page.locator('[data-combobox-selected]'))).not.toBe(ground)
   })
 
   it('is light on paper', async ({ open }) => {
