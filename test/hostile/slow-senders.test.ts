@@ -3,6 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
+import { within } from '../fixtures/within.ts'
 import { answerOn, openSilently, startTarget } from './target.ts'
 
 const KIB = 1024
@@ -93,7 +94,7 @@ it('lets people sign in while hundreds without a credential hold back their bodi
   // From an address of their own once the others have been slow for a second. On a busy machine the server reads some
   // data later, and these senders become slow later.
   for (let count = 0; count < 4; count += 1) {
-    await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 3_000, interval: 300 })
+    await within(3, async () => expect(await signIn(server)).toBe(401))
   }
 })
 

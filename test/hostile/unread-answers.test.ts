@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { within } from '../fixtures/within.ts'
 import { openSilently, peakBytes, startTarget } from './target.ts'
 
 const MIB = 1024 * 1024
@@ -39,10 +40,9 @@ it('holds bounded memory for sixty clients that request pages and read none of t
   // A client that reads its responses is served, with the same key, while the others hold what they can.
   for (let count = 0; count < 10; count += 1) {
     await timeOf(target)
-    await vi.waitFor(
-      async () => expect((await client.listEvents({ query: { limit: 16 } })).response.status).toBe(200),
-      { timeout: 10_000, interval: 200 },
-    )
+    await within(10, async () => {
+      expect((await client.listEvents({ query: { limit: 16 } })).response.status).toBe(200)
+    })
   }
   // Each has requested 40 MB. One page of each is written, another is being built; kernel buffers are not counted.
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)

@@ -6,6 +6,7 @@ import type { Position } from '../../server/domain/cursors.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { isDistributed } from '../fixtures/engine.ts'
 import { followed, followedCustomers, forwardPage } from '../fixtures/following.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
@@ -167,6 +168,11 @@ describe('two replicas', () => {
     )
     // Waits for the transaction that has inserted its message.
     const late = insert(first, subject, { message_id })
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
+      AND query LIKE '%WITH looked_up%'`
+    // On Citus it waits on another node.
+    const isWaiting = async () => isDistributed || (await runSql(first.databaseUrl, waiting)).length === 1
+    await vi.waitUntil(isWaiting, withPatience)
     const meanwhile = [idOf(await insert(second, subject)), idOf(await insert(second, subject))]
     const before = await followed(second, workspace_id)
     expect(before.rows.map(({ id }) => id)).toEqual(meanwhile)
