@@ -33,6 +33,7 @@ it.each<[change: string, before: DefinedValue, after: DefinedValue, senders: str
   ['/a bounds', having(text), having({ ...text, maxLength: 9 }), 'breaking', 'additive'],
   ['/a bounds', having({ maximum: 9 }), having({ maximum: 10 }), 'additive', 'breaking'],
   ['/a bounds', having({ minimum: 1 }), having({ minimum: 2 }), 'breaking', 'additive'],
+  ['/a bounds', having({}), having({ minimum: -5 }), 'breaking', 'additive'],
   ['/a bounds', having({ minItems: 1 }), having({}), 'additive', 'breaking'],
   [
     '/a bounds',
@@ -52,6 +53,15 @@ it.each<[change: string, before: DefinedValue, after: DefinedValue, senders: str
   const differences = definitionDifferences(before, after)
   expect(differences.map(({ pointer, change }) => `${pointer} ${change}`)).toEqual([change])
   expect([verdictOf(differences, 'senders'), verdictOf(differences, 'readers')]).toEqual([senders, readers])
+})
+
+it('lists breaking differences first', () => {
+  const before: DefinedValue = { type: 'object', properties: { a: none, b: text } }
+  const after: DefinedValue = {
+    type: 'object',
+    properties: { a: having(text), b: { type: 'number' } },
+  }
+  expect(definitionDifferences(before, after).map(({ pointer }) => pointer)).toEqual(['/b', '/a/a'])
 })
 
 it('ignores bounds that exclude nothing, and fields of what is no object', () => {

@@ -172,6 +172,12 @@ describe('a check of variables', () => {
     expect(check({ seatCount: 1, [name]: 1 })[0]?.did_you_mean).toBeUndefined()
   })
 
+  it('suggests the first of several names that are spelt alike', () => {
+    const properties = { seatCount: {}, seat_count: {} }
+    const check = definitionCheck({ type: 'object', properties, additionalProperties: false })
+    expect(check({ SEATCOUNT: 1 })[0]?.did_you_mean).toBe('seatCount')
+  })
+
   it('looks at own fields only', () => {
     const inherited = ['constructor', 'toString', 'hasOwnProperty', 'valueOf']
     const properties = Object.fromEntries(inherited.map((name) => [name, { type: 'string' as const }]))

@@ -48,6 +48,8 @@ it('lists no values if one is long or there are many', () => {
   expect(observed(...many).fields()).toEqual([{ pointer: '/n', types: ['integer'], events: 11, values: [] }])
   const [long] = observed({ text: 'x'.repeat(101) }, { text: 'short' }).fields()
   expect(long?.values).toEqual([])
+  const [ten] = observed(...many.slice(1)).fields()
+  expect(ten?.values).toHaveLength(10)
 })
 
 it('bounds what it keeps, however wide and deep events are', () => {
@@ -84,6 +86,20 @@ describe('a suggestion', () => {
         },
       },
     })
+  })
+
+  it('requires in the items of an array what every item has', () => {
+    const events = fifty({ list: [{ x: 1, y: 1 }, { x: 1 }] })
+    expect(observed(...events).suggestion()?.properties?.list?.items).toEqual({
+      type: 'object',
+      properties: { x: { type: 'integer' }, y: { type: 'integer' } },
+      required: ['x'],
+    })
+  })
+
+  it('leaves out a field that no definition can name', () => {
+    const events = fifty(JSON.parse('{"__proto__":1,"plan":"team"}'))
+    expect(Object.keys(observed(...events).suggestion()?.properties ?? {})).toEqual(['plan'])
   })
 
   it('is a sound definition to which all events conform, or none', () => {

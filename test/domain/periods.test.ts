@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { describe, expect, it } from 'vitest'
-import { duration_ms } from '../../server/domain/durations.ts'
+import { DAY_MS, duration_ms } from '../../server/domain/durations.ts'
 import {
   type PeriodUnit,
   periodsBefore,
@@ -98,9 +98,17 @@ it.each([
   expect(duration_ms(text)).toBe(expected)
 })
 
+/** The first instant of the contract. */
+const FIRST_MS = Date.parse('1900-01-01T00:00Z')
+
 describe('previousPeriod', () => {
   it('has the same length and ends where the period starts', () => {
     expect(previousPeriod({ from_ms: 100, to_ms: 130 })).toEqual({ from_ms: 70, to_ms: 100 })
+  })
+
+  it('begins no earlier than the contract accepts', () => {
+    const { from_ms } = previousPeriod({ from_ms: FIRST_MS + 30, to_ms: FIRST_MS + 100 })
+    expect(from_ms).toBe(FIRST_MS)
   })
 })
 
@@ -111,5 +119,10 @@ describe('previousYear', () => {
       to_ms: Date.parse('2028-03-01T00:00Z'),
     })
     expect([iso(from_ms), iso(to_ms)]).toEqual(['2027-02-28T10:00Z', '2027-03-01T00:00Z'])
+  })
+
+  it('begins and ends no earlier than the contract accepts', () => {
+    const both = previousYear({ from_ms: FIRST_MS, to_ms: FIRST_MS + DAY_MS })
+    expect(both).toEqual({ from_ms: FIRST_MS, to_ms: FIRST_MS })
   })
 })
