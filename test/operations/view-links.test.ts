@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { components } from '../../generated/contract.ts'
-import { DAY_MS } from '../../server/domain/durations.ts'
+import { DAY_MS, HOUR_MS } from '../../server/domain/durations.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import { BreakdownTooLarge } from '../../server/storage/standings/variable-labels.ts'
@@ -138,6 +138,8 @@ describe('a link to a view', () => {
     expect((await read(token)).data?.name).toBe('Teams')
     await owner.client().updateView({ path: view, body: { name: 'Accounts', query: { last_days: 7 } } })
     expect((await read(token)).data).toMatchObject({ name: 'Accounts', query: { last_days: 7 } })
+    await owner.client().updateView({ path: view, body: { query: { last_days: 30 } } })
+    expect((await read(token)).data?.query).toEqual({ last_days: 30 })
   })
 
   it('shows the same part, groups, filters and comparison as the report', async () => {
@@ -221,6 +223,29 @@ describe('a link to a view', () => {
     expect(await lengths({ entered_from: '1900-01-01T00:00:00Z', by: 'month' })).toBeUndefined()
   })
 
+  it('begins the periods of its trend in the time zone of the view', async () => {
+    const entered = { entered_from: '2026-01-07T00:00:00Z', entered_to: '2026-01-08T00:00:00Z' }
+    const trend = { chart: 'trend', by: 'week', time_zone: 'Pacific/Kiritimati' } as const
+    const { token } = await linkTo(await save({ ...entered, ...trend }))
+    // Monday, 14 hours ahead of UTC.
+    const week = { starts_at: '2026-01-04T10:00:00.000Z', ends_at: '2026-01-11T10:00:00.000Z' }
+    expect((await read(token)).data?.trend?.cohorts).toMatchObject([week])
+  })
+
+  it('groups by the event that the view says', async () => {
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    for (const [event_id, plan] of [
+      ['signed_up', 'free'],
+      ['plan_chosen', 'team'],
+    ] as const) {
+      await client.createEvent({ body: { journey_id, customer_id, event_id, custom_variables: { plan } } })
+    }
+    const { token } = await linkTo(await save({ breakdown: 'variable:plan', touch: 'last' }))
+    await untilShown(token, (view) => view?.report.steps.at(-1)?.reached, 1)
+    expect((await read(token)).data?.report.groups).toMatchObject([{ group: { value: 'team' }, enrolled: 1 }])
+  })
+
   it('is refused if there is too much to break down', async () => {
     const { token } = await linkTo(await save({ breakdown: 'variable:plan' }))
     // The limits themselves are tested with the standings.
@@ -251,16 +276,19 @@ describe('a link to a view', () => {
   })
 
   it('counts the days of a view in its own time zone', async () => {
-    const midnight = (zone: string) => {
-      const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now)
-      return day
-    }
-    // Where it is another day now than in Kiritimati, the two views cannot begin at one instant.
-    expect(midnight('Pacific/Kiritimati')).not.toBe(midnight('Pacific/Pago_Pago'))
     await enter('user-1', ['signed_up'])
-    for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
-      const { token } = await linkTo(await save({ last_days: 1, time_zone }))
+    // At every moment it is another day in one of them than in UTC.
+    for (const [time_zone, ahead_ms] of [
+      ['Pacific/Kiritimati', 14 * HOUR_MS],
+      ['Pacific/Pago_Pago', -11 * HOUR_MS],
+    ] as const) {
+      const { token } = await linkTo(await save({ last_days: 1, time_zone, compare: 'previous_period' }))
       await untilShown(token, (view) => view?.report.enrolled, 1)
+      const today_ms = Math.floor((now + ahead_ms) / DAY_MS) * DAY_MS - ahead_ms
+      expect((await read(token)).data?.report.comparison).toMatchObject({
+        entered_from: new Date(today_ms - DAY_MS).toISOString(),
+        entered_to: new Date(today_ms).toISOString(),
+      })
     }
   })
 
@@ -412,6 +440,8 @@ describe('a token', () => {
     for (let count = 0; count < 40; count += 1) codes.add((await read(`viewlink_${randomUUID()}`)).code)
     expect([...codes].sort()).toEqual(['shared_view_not_found', 'too_many_attempts'])
     expect((await read(token, { ...OWN_PAGE, 'x-forwarded-for': newAddress() })).status).toBe(200)
+    // Also from the same network, once it has led to a view: readers of one office must not lock each other out.
+    expect((await read(token)).status).toBe(200)
   })
 
   it('is refused from a page of another site', async () => {

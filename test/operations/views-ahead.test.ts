@@ -125,15 +125,17 @@ describe('saved views', () => {
       for (let count = 0; count < 5; count += 1) await save(workspace, { breakdown: `variable:${count}` })
     await first.stop()
 
-    const asked: string[] = []
-    const open = openedWith(async (workspaceId) => {
-      asked.push(workspaceId)
+    const asked: [string, unknown][] = []
+    const open = openedWith(async (workspaceId, _journey, { filter }) => {
+      asked.push([workspaceId, filter.breakdown])
       return { next: null, unread: 1, share: 0.1 }
     })
     const second = await startCairnForTest({ databaseUrl: first.databaseUrl, open })
     await expect.poll(() => readAhead(second)).toBe(12)
     await second.stop()
-    const latest = workspaces.toReversed().map(({ workspace_id }) => Array(4).fill(workspace_id))
+    const latest = workspaces
+      .toReversed()
+      .map(({ workspace_id }) => ['4', '3', '2', '1'].map((name) => [workspace_id, { by: 'variable', name }]))
     expect(asked).toEqual(latest.flat())
   })
 })

@@ -8,7 +8,7 @@ import { insertView } from '../../server/storage/tables/views.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { it } from '../fixtures/it.ts'
-import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { addMember, type SignedUp, signUp } from '../fixtures/people.ts'
 import { rowsOfWorkspace } from '../fixtures/rows-of-workspace.ts'
 import { codeOf } from './code-of.ts'
 
@@ -153,8 +153,13 @@ describe('an own view', () => {
     const admin = await signUp(cairn, workspace, 'admin')
     await save(admin.client(), workspace, { name: 'Mine', visibility: 'own' })
     await save(admin.client(), workspace, { name: 'Shared' })
+    const other = await cairn.workspace()
+    await addMember(cairn, other, admin, 'viewer')
+    const elsewhere = admin.client(other.workspace_id)
+    await save(elsewhere, other, { visibility: 'own' })
     await owner.client().removeMember({ path: { person_id: admin.person_id } })
     expect(await names(client)).toEqual(['Shared'])
+    expect(await names(elsewhere)).toEqual(['Teams'])
     const rows = await inStore(cairn.databaseUrl, (db) => rowsOfWorkspace(db, workspace.workspace_id))
     expect(rows.views).toBe(1)
   })
