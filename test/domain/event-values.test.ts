@@ -94,6 +94,7 @@ describe('a filter by a variable', () => {
     ['plan:team', { name: 'plan', value: 'team' }],
     ['plan:a:b', { name: 'plan', value: 'a:b' }],
     ['plan:', { name: 'plan', value: '' }],
+    [':plan:a', { name: ':plan', value: 'a' }],
   ])('is read from %s', (text, filter) => {
     expect(variableFilter(text)).toEqual(filter)
   })

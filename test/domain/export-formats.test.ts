@@ -1,7 +1,7 @@
 // engines: none (opens no store)
 
 import { describe, expect, it } from 'vitest'
-import { csvLine } from '../../server/domain/export-formats.ts'
+import { csvLine, endField } from '../../server/domain/export-formats.ts'
 
 /** A cell as written to the file. */
 const written = (cell: string | null) => csvLine([cell]).replace(/\r\n$/, '')
@@ -61,4 +61,16 @@ describe('a cell of CSV', () => {
   it('is empty for null', () => {
     expect(csvLine([null, 'a', null])).toBe(',a,\r\n')
   })
+})
+
+it('has its end in a header field as ASCII without control characters', () => {
+  const end = {
+    end: 1,
+    list: 'events',
+    filter: { event_id: 'Zoë 🦉\u007f' },
+    next_cursor: 'x',
+    caught_up_to: null,
+  } as const
+  expect(endField(end)).toMatch(/^[ -~]+$/)
+  expect(JSON.parse(endField(end))).toEqual(end)
 })
