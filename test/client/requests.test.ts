@@ -256,6 +256,7 @@ describe('an answer', () => {
     ['an HTML error', html(500), 500, '<h1>Not Cairn</h1>'],
     ['an HTML page with 200', html(200), 200, '<h1>Not Cairn</h1>'],
     ['JSON that is no problem', json(403, { message: 'Forbidden' }), 403, { message: 'Forbidden' }],
+    ['the problem of a gateway', json(403, { code: 'forbidden' }), 403, { code: 'forbidden' }],
     ['an empty error', json(500, undefined), 500, ''],
     ['an empty 200', json(200, undefined, { 'content-length': '0' }), 200, ''],
     ['an empty 204', json(204, undefined), 204, ''],

@@ -18,6 +18,12 @@ const sign = (secrets: string[], { body = payload, attempted_ms = now } = {}) =>
 const headers = sign([secret])
 const ok = { ok: true, id: 'msg_1', timestamp: new Date('2026-11-20T08:00:00Z'), message }
 
+/** The bytes of a signature, and one more. */
+function lengthened(signature: string): string {
+  const bytes = Buffer.from(signature.slice('v1,'.length), 'base64')
+  return `v1,${Buffer.concat([bytes, Buffer.alloc(1)]).toString('base64')}`
+}
+
 describe('verifyWebhook', () => {
   it.each([
     ['text', payload],
@@ -76,6 +82,7 @@ describe('verifyWebhook', () => {
     ['another attempt', payload, { 'webhook-timestamp': '1795161601' }],
     ['another scheme', payload, { 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') }],
     ['a shortened signature', payload, { 'webhook-signature': headers['webhook-signature'].slice(0, 20) }],
+    ['a lengthened signature', payload, { 'webhook-signature': lengthened(headers['webhook-signature']) }],
     ['an empty signature', payload, { 'webhook-signature': 'v1,' }],
   ])('refuses the signature of %s', async (_, body, changed) => {
     const given = { ...headers, ...changed }
