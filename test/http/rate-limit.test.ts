@@ -150,6 +150,14 @@ describe("a key's own limit", () => {
     expect((await spend(await newKey(1))).accepted).toBe(2)
   })
 
+  it('applies from the next request on when it is changed', () => {
+    const limiter = new RateLimiter({ defaultRate: DEFAULT_RATE, now: () => now_ms })
+    const policies = [10, 50, null].map(
+      (rate_limit) => limiter.take({ key_id: 'key', rate_limit })['RateLimit-Policy'],
+    )
+    expect(policies).toEqual([20, 100, 2 * DEFAULT_RATE].map((burst) => `"default";q=${burst};w=2`))
+  })
+
   it('of 0 means no limit, and responses have no rate headers', async () => {
     const key = await newKey(0)
     for (const _ of Array(4 * DEFAULT_RATE)) {
