@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { otherVariables, settings } from '../config.ts'
 
 /** How a name may differ from the setting that was meant. */
@@ -9,20 +10,34 @@ const OF_KUBERNETES = /^CAIRN_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+
 /** Its `…_PORT` has the form of Docker's links, which no port has. */
 const LINK_OF_KUBERNETES = /^(tcp|udp|sctp):/
 
+/** Of the settings without the prefix, those whose names are too long to be near to a variable of another program. */
+const DISTINCT = settings.map(({ name }) => name).filter((name) => /^(?!CAIRN_).{8}/.test(name))
+
 /**
  * Returns a warning for each variable that begins with `CAIRN_` but that nothing reads, most likely a misspelt setting: it would
- * be ignored silently. Without its value, which may be a secret.
+ * be ignored silently. So would `LOGLEVEL` or `DATABSE_URL`, which are named unless the setting is there too. Without its value,
+ * which may be a secret.
  */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
-  const names = Object.keys(environment).filter((name) => isUnknown(name, environment[name]))
+  const names = Object.keys(environment).filter(
+    (name) => isUnknown(name, environment[name]) || isMisspelt(name, environment),
+  )
   return names.map((name) => {
     const meant = nearestSetting(name)
     return `${name} is not a setting and has no effect${meant === undefined ? '' : `; did you mean ${meant}?`}`
   })
 }
 
+function isMisspelt(name: string, environment: NodeJS.ProcessEnv): boolean {
+  const spelling = name.toUpperCase()
+  const meant = DISTINCT.find((setting) => distance(spelling, setting) <= TYPING_ERRORS)
+  return meant !== undefined && meant !== name && !environment[meant]
+}
+
 function isUnknown(name: string, value = ''): boolean {
   if (!/^CAIRN_/i.test(name) || settings.some((setting) => setting.name === name)) return false
+  // The sample of Caddy reads a host name from it; only an address can be meant for this server.
+  if (name === 'CAIRN_HOST' && isIP(value) !== 0) return true
   if (otherVariables.some((known) => (known.endsWith('_') ? name.startsWith(known) : name === known)))
     return false
   return !OF_KUBERNETES.test(name) && !LINK_OF_KUBERNETES.test(value)

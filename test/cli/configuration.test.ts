@@ -251,7 +251,7 @@ describe('the configuration', () => {
   })
 })
 
-describe('a variable that begins with CAIRN_ and is not a setting', () => {
+describe('a variable that is most likely a misspelt setting', () => {
   const misspelt = { CAIRN_RATE_LIMT: 'sk_secret' }
   const warning = 'CAIRN_RATE_LIMT is not a setting and has no effect; did you mean CAIRN_RATE_LIMIT?'
 
@@ -271,6 +271,38 @@ describe('a variable that begins with CAIRN_ and is not a setting', () => {
       stderr: `cairn: ${warning}\n`,
     })
     expect(await runCairn(['key', 'list', '--help'], { environment })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it.each([
+    [
+      'a name without the prefix',
+      { LOGLEVEL: 'debug' },
+      ['LOGLEVEL is not a setting and has no effect; did you mean LOG_LEVEL?'],
+    ],
+    [
+      'another case',
+      { database_url: 'x' },
+      ['database_url is not a setting and has no effect; did you mean DATABASE_URL?'],
+    ],
+    [
+      'letters that changed places',
+      { DATABSAE_URL: 'x' },
+      ['DATABSAE_URL is not a setting and has no effect; did you mean DATABASE_URL?'],
+    ],
+    ['one of another program, beside the setting', { DATABASE_URI: 'x', DATABASE_URL: 'sqlite:a.db' }, []],
+    [
+      'others of another program',
+      { HOME: '/', HOSTS: 'a', PATH: '/bin', POST: '1', LOG_DIR: '/', RATE_LIMIT: '1' },
+      [],
+    ],
+    [
+      'the address to listen on',
+      { CAIRN_HOST: '0.0.0.0' },
+      ['CAIRN_HOST is not a setting and has no effect; did you mean HOST?'],
+    ],
+    ['the host name that the sample of Caddy reads', { CAIRN_HOST: 'cairn.example.com' }, []],
+  ])('is told from those of other programs: %s', (_what, environment, warnings) => {
+    expect(unknownVariables(environment)).toEqual(warnings)
   })
 
   it.each([
