@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../config.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
 import { ErasureJournal } from '../storage/removals/erasure-journal.ts'
 import { storageFailure } from '../storage/sqlite/connection.ts'
-import { ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
+import { ERASURES, erasuresBesideLink, sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, type CopyStep, TargetNotEmpty, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'
@@ -61,7 +61,8 @@ async function named<Result>(option: string, work: Promise<Result>): Promise<Res
 /** The erasures that were recorded beside a store. */
 function erasedFrom(url: string, erasuresFile: string | undefined) {
   const path = erasuresFile ?? (isFile(url) ? sqlitePath(url) + ERASURES : undefined)
-  return path === undefined ? [] : new ErasureJournal(path).noted
+  const paths = [path, isFile(url) ? erasuresBesideLink(url) : undefined].filter((each) => each !== undefined)
+  return paths.flatMap((each) => [...new ErasureJournal(each).noted])
 }
 
 async function copy(io: CommandIo, { erasuresFile }: Config, { from, to, json = false }: CopyOptions) {

@@ -3,7 +3,7 @@ import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
-import { leftBesideLink, sqlitePath } from './sqlite/store-files.ts'
+import { erasuresBesideLink, leftBesideLink, sqlitePath } from './sqlite/store-files.ts'
 import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
 import type { OpenDatabaseOptions, Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
@@ -24,7 +24,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (!isFile(url)) return await openPostgres(url, options)
   const advice = leftBesideLink(url)
   if (advice !== undefined) onAdvice(advice)
-  return await openSqlite(sqlitePath(url), options)
+  return await openSqlite(sqlitePath(url), { ...options, earlierErasures: erasuresBesideLink(url) })
 }
 
 /**

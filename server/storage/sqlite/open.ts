@@ -29,8 +29,13 @@ import { ERASURES } from './store-files.ts'
 import { ThreadDialect } from './thread-dialect.ts'
 import { WriteScheduler } from './writer/write-scheduler.ts'
 
+type SqliteOptions = Omit<StorageOptions, 'url'> & {
+  /** A file of erasures that is only read; undefined: there is none. */
+  earlierErasures?: string | undefined
+}
+
 /** Opens the store of a serving process: one thread writes, others read, and this one does neither. */
-export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Storage> {
   const { now, onMigration, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
   const {
@@ -38,9 +43,11 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onRefusalsFailure = () => {},
     onRemovalFailure = () => {},
     erasuresFile,
+    earlierErasures,
   } = options
   // Before any thread is started, which would keep a process from ending that cannot read it.
   const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
+  const earlier = earlierErasures === undefined ? [] : [...new ErasureJournal(earlierErasures).noted]
   const ring = new MemtableRing()
   let groups = 0
   const counted: typeof onGroup = (group) => {
@@ -76,10 +83,13 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     const refusalsEnd = refusals.close().finally(() => reader.close())
     await scheduler.close(Promise.all([removing?.close(), standings.close(), refusalsEnd]))
   }
-  await journal.reconcile(db, { removeCustomer }, now()).catch(async (error) => {
+  try {
+    await journal.note(earlier)
+    await journal.reconcile(db, { removeCustomer }, now())
+  } catch (error) {
     await close()
     throw error
-  })
+  }
   const removing = new RemovalWork({
     db,
     now,

@@ -39,15 +39,28 @@ function writtenPath(url: string): string {
  * @returns undefined if there are none
  */
 export function leftBesideLink(url: string): string | undefined {
-  const link = writtenPath(url)
-  if (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined
-  const files = DERIVED.map((suffix) => link + suffix)
-  const left = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
+  const left = besideLink(url, DERIVED)
   if (left.length === 0) return undefined
   return (
     `${left.join(', ')}: left by an earlier version, which kept these files beside the link. They are not used any more, ` +
     'and what they contain about customers is never removed. Delete them.'
   )
+}
+
+/**
+ * The file of erasures beside a link to a store, where versions up to 1.1.0 had it. It outlives the disk of the store, so that
+ * it may have what nothing else has.
+ * @returns undefined if there is none
+ */
+export function erasuresBesideLink(url: string): string | undefined {
+  return besideLink(url, [ERASURES])[0]
+}
+
+function besideLink(url: string, suffixes: readonly string[]): string[] {
+  const link = writtenPath(url)
+  if (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return []
+  const files = suffixes.map((suffix) => link + suffix)
+  return files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
 }
 
 /** Whether there is a store at a path. An empty file is none: it was never written, or its contents are lost. */

@@ -1,7 +1,7 @@
 // engines: sqlite (what only SQLite has)
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
@@ -119,4 +119,32 @@ it('files of an earlier version beside a link are named in the log, with what to
     listening,
   ])
   expect(await lines(`sqlite:${join(folder, 'cairn.db')}`)).toEqual([listening])
+})
+
+it('erasures that an earlier version recorded beside a link outlive the disk of the store', async () => {
+  const [disk, links] = [temporaryFolder(), temporaryFolder()]
+  const [path, link] = [join(disk, 'cairn.db'), join(links, 'cairn.db')]
+  symlinkSync(path, link)
+  const environment = { DATABASE_URL: `sqlite:${link}` }
+  const workspace = await createWorkspace(environment.DATABASE_URL, { workspace: 'A', journey: 'B' })
+  const server = await startChildServer({ databaseUrl: environment.DATABASE_URL })
+  const client = server.client(workspace.secret_key)
+  const customer_id = await initialize({ ...workspace, client }, 'user-1')
+  const backup = join(links, 'backup.db')
+  expect(await runCairn(['backup', backup], { environment })).toMatchObject({ code: 0 })
+  await client.eraseCustomer({ path: { customer_id } })
+  await server.end('SIGTERM')
+  renameSync(`${path}-erasures`, `${link}-erasures`)
+  for (const name of readdirSync(disk)) rmSync(join(disk, name))
+
+  expect(await runCairn(['restore', backup], { environment })).toMatchObject({ code: 0 })
+  const copied = await runCairn(
+    ['copy', '--from', environment.DATABASE_URL, '--to', `sqlite:${join(disk, 'copy.db')}`],
+    { environment },
+  )
+  expect(copied).toMatchObject({ code: 1, stderr: expect.stringContaining('has customers that were erased') })
+  const again = await startChildServer({ databaseUrl: environment.DATABASE_URL })
+  const { response } = await again.client(workspace.secret_key).getCustomer({ path: { customer_id } })
+  expect(response.status).toBe(404)
+  expect(readFileSync(`${path}-erasures`, 'utf8')).toContain(customer_id)
 })
