@@ -1,11 +1,7 @@
 import {
-  closeSync,
-  constants,
   copyFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
-  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -21,7 +17,7 @@ import { instantOrNull, instantText } from '../domain/instants.ts'
 import { keyStatus } from '../domain/service-keys.ts'
 import { InUse } from '../in-use.ts'
 import { errorText } from '../storage/file-errors.ts'
-import { FOLDER_MODE, giveToOwnerOf, syncFile } from '../storage/private-file.ts'
+import { createPrivateFolder, syncFile } from '../storage/private-file.ts'
 import { ErasureJournal, makeErasuresFile } from '../storage/removals/erasure-journal.ts'
 import type { NotedErasure } from '../storage/removals/removal-store.ts'
 import { isSameFile } from '../storage/same-file.ts'
@@ -80,6 +76,9 @@ export function defineRestore(command: Command, config: () => Config, io: Comman
 async function restore(config: Config, io: CommandIo, file: string, json = false) {
   assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
   assertReadable(file)
+  // SQLite would wait for a writer.
+  if (statSync(file).isFIFO())
+    throw new CommandFailure(`${file} is a pipe; write the backup to a file first`, ExitCode.usage)
   assertFolder(config.databaseUrl)
   // No server starts on a file with two names, and no lock is taken on it.
   removeSecondName(sqlitePath(config.databaseUrl))
@@ -193,10 +192,7 @@ function keepReplaced(path: string, at_ms: number): string | null {
   const isEmpty = statSync(path).size === 0
   if (isEmpty && logs.length + derived.length === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
-  mkdirSync(folder, { mode: FOLDER_MODE })
-  const descriptor = openSync(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  giveToOwnerOf(path, descriptor)
-  closeSync(descriptor)
+  createPrivateFolder(folder, path)
   const kept = (suffix: string) => join(folder, basename(path) + suffix)
   try {
     for (const suffix of logs) copyFileSync(path + suffix, kept(suffix))

@@ -68,8 +68,16 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
+/** Creates a folder accessible only to its owner. @param model see `giveToOwnerOf` @throws {Error} from the file system */
+export function createPrivateFolder(path: string, model: string): void {
+  mkdirSync(path, { mode: FOLDER_MODE })
+  const descriptor = openSync(path, constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  giveToOwnerOf(model, descriptor)
+  closeSync(descriptor)
+}
+
 /**
- * Creates a folder accessible only to its owner, and those that it is in, if they do not exist.
+ * Creates a folder accessible only to its owner, who is that of the folder above, and those that it is in, if they do not exist.
  * @throws {Error} with a message for the operator
  */
 export function makePrivateFolder(path: string): void {
@@ -77,7 +85,7 @@ export function makePrivateFolder(path: string): void {
   const parent = dirname(resolve(path))
   if (!existsSync(parent)) makePrivateFolder(parent)
   try {
-    mkdirSync(path, { mode: FOLDER_MODE })
+    createPrivateFolder(path, parent)
   } catch (error) {
     // Another process may just have created it.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return

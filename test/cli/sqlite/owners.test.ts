@@ -77,6 +77,14 @@ describe.skipIf(process.getuid?.() !== 0)('the owner of a folder in which root w
     expect(ofOthers(other)).toEqual(['backup.db'])
   })
 
+  it('the folder of the default store, which init creates', async () => {
+    const { folder } = newFolder()
+    const init = ['init', '--workspace', 'A', '--journey', 'B']
+    expect(await spawnCairn(init, { folder }).ended).toMatchObject({ code: 0 })
+    expect(readdirSync(join(folder, 'data'))).toContain('cairn.db')
+    expect(ofOthers(folder)).toEqual([])
+  })
+
   it('the target of a copy', async () => {
     const { run, databaseUrl } = await newStore()
     const { folder, databaseUrl: to } = newFolder()

@@ -58,7 +58,7 @@ it('a file in place of the folder of the store is named', async () => {
   }
 })
 
-it('something that is not a regular file is refused in place of the store, and never waited for', async () => {
+it('something that is not a regular file is refused in place of the store or of a backup, and never waited for', async () => {
   const folder = temporaryFolder()
   const pipe = join(folder, 'cairn.db')
   execFileSync('mkfifo', [pipe])
@@ -69,6 +69,9 @@ it('something that is not a regular file is refused in place of the store, and n
   }
   // Not even the lock file.
   expect(readdirSync(folder)).toEqual(['cairn.db'])
+  const restoring = spawnCairn(['restore', pipe], { environment: { DATABASE_URL: await newStore() } })
+  const advice = `cairn: ${pipe} is a pipe; write the backup to a file first\n`
+  expect(await restoring.ended).toMatchObject({ code: 2, stderr: advice })
 })
 
 it('a store that cannot be created because its disk is full says so', async () => {
