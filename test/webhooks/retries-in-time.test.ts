@@ -3,8 +3,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { DAY_MS } from '../../server/domain/durations.ts'
-import { startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
+import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
+import { signUp } from '../fixtures/people.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
 import { newWebhook } from '../fixtures/webhook.ts'
 
@@ -12,6 +13,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 let passed_ms = 0
+let cairn: Cairn
 let workspace: Workspace
 let receiver: Receiver
 let event: { journey_id: string; customer_id: string; event_id: string }
@@ -23,7 +25,7 @@ const now = () => start_ms + passed_ms
 
 beforeEach(async () => {
   passed_ms = 0
-  const cairn = await startCairnForTest({ now })
+  cairn = await startCairnForTest({ now })
   ;({ workspace, event } = await customerInJourney(cairn))
   receiver = await startReceiver()
   const body = { url: receiver.url, types: ['event.created' as const] }
@@ -247,6 +249,36 @@ describe('what happened', () => {
     const [skipped] = await receiver.has(1, 'webhook.skipped')
     const { from, to } = skipped?.data ?? {}
     expect(Date.parse(String(to)) - Date.parse(String(from))).toBeGreaterThan(0)
+  })
+})
+
+describe('deliveries', () => {
+  it.each([
+    ['30 days', 30, null],
+    ['as long as the workspace keeps events, if that is shorter', 3, 3],
+  ])('are kept for %s, but those that wait until they are sent', async (_, days, retention_days) => {
+    if (retention_days !== null) {
+      const owner = await signUp(cairn, workspace, 'owner')
+      await owner.client().updateWorkspace({ body: { retention_days } })
+    }
+    receiver.answer = (res, { data }) => res.writeHead(data.custom_variables ? 500 : 204).end()
+    const sent = async (fields = {}) =>
+      (await workspace.client.createEvent({ body: { ...event, ...fields } })).data?.id
+    const listed = async () =>
+      (await deliveries()).map(({ subject_id, status, attempts }) => [subject_id, status, attempts])
+    const waiting = await sent({ custom_variables: { bad: true } })
+    await expect.poll(listed).toEqual([[waiting, 'pending', 1]])
+    const old = await sent()
+    await expect.poll(listed).toContainEqual([old, 'succeeded', 1])
+    passed_ms += (days - 1) * DAY_MS
+    const recent = await sent()
+    await expect.poll(listed).toContainEqual([waiting, 'pending', 2])
+    await expect.poll(listed).toContainEqual([recent, 'succeeded', 1])
+    passed_ms += 2 * DAY_MS
+    await expect.poll(listed).toEqual([
+      [recent, 'succeeded', 1],
+      [waiting, 'pending', 3],
+    ])
   })
 })
 

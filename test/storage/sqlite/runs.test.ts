@@ -6,7 +6,11 @@ import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/domain/var
 import { KeyFilter } from '../../../server/storage/sqlite/index/bloom-filter.ts'
 import { PostingPacker, postingsBelow } from '../../../server/storage/sqlite/index/postings.ts'
 import { PAGE_BYTES, type Run } from '../../../server/storage/sqlite/index/run.ts'
-import { TimelinePacker, timelineBefore } from '../../../server/storage/sqlite/index/timeline.ts'
+import {
+  TimelineCursor,
+  TimelinePacker,
+  timelineBefore,
+} from '../../../server/storage/sqlite/index/timeline.ts'
 
 const FIRST_SEQ = 5_000_000
 
@@ -121,9 +125,37 @@ describe('timelines', () => {
       { numRuns: 60 },
     )
   })
+
+  it('are read forward from a time, also if the events of an instant fill several pages', () => {
+    const customers = [1, 2, 3]
+    const order = customers.flatMap((customer) =>
+      [10, 20, 30].flatMap((at_ms) => Array.from({ length: 4_000 }, () => ({ customer, at_ms }))),
+    )
+    const pages: Buffer[] = []
+    const packer = new TimelinePacker(FIRST_SEQ, (bytes) => pages.push(bytes))
+    for (const [place, { customer, at_ms }] of order.entries()) packer.add(customer, at_ms, FIRST_SEQ + place)
+    const run = { ...outline, timeline: packer.end() }
+    for (const from_ms of [9, 10, 11, 20, 30, 31]) {
+      const cursor = new TimelineCursor(run, (_run, _part, index) => pages[index] as Buffer)
+      const counts = customers.map((customer) => {
+        let count = 0
+        for (cursor.seek(customer, from_ms); cursor.customer === customer; cursor.next()) count += 1
+        return count
+      })
+      const expected = order.filter(({ customer, at_ms }) => customer === 1 && at_ms >= from_ms).length
+      expect(counts).toEqual(customers.map(() => expected))
+    }
+  })
 })
 
 describe('the filter of a run', () => {
+  it.each([1, 2, 42, 43, 1_000])('of %i keys matches all of them', (count) => {
+    const keys = Array.from({ length: count }, (_, index) => 123_456_789 * 2 ** 18 + index)
+    const filter = KeyFilter.forKeys(count)
+    for (const key of keys) filter.add(key)
+    expect(keys.every((key) => filter.mayHave(key))).toBe(true)
+  })
+
   it('matches all of its keys, and few others', () => {
     const keys = (from: number) => Array.from({ length: 50_000 }, (_, index) => from + index * 3)
     // Adjacent keys, like those of messages from the same time, and keys spread by their hash.
