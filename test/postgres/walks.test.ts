@@ -11,6 +11,7 @@ import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { openExplaining } from '../fixtures/postgres/explaining.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
+import { erase } from '../storage/erase.ts'
 
 /** Number of events stored, of which few are requested. */
 const EVENTS = 20_000
@@ -123,4 +124,19 @@ it('misses no customer after a late one that was erased while it was recorded', 
     WHERE workspace_id = '${workspace_id}'`,
   )
   expect((await followedCustomers(store, workspace_id, { limit: 1 })).own).toEqual(own)
+})
+
+it('keeps no position of a late arrival whose event was removed', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  await insert(store, subject)
+  await followed(store, subject.workspace_id)
+  await runSql(
+    databaseUrl,
+    'INSERT INTO event_strays (workspace_id, id, at_ms) SELECT workspace_id, id, at_ms + 600000 FROM events',
+  )
+  await erase(store, subject)
+  expect(await runSql(databaseUrl, 'SELECT * FROM events')).toEqual([])
+  expect(await runSql(databaseUrl, 'SELECT * FROM event_strays')).toEqual([])
 })

@@ -14,11 +14,12 @@ async function copied(
   from: string,
   to: string,
   change: (stores: { source: TransferableStore; target: TransferableStore }) => object = () => ({}),
+  erased: { workspace_id: string; customer_id: string }[] = [],
 ) {
   const stores = { source: await openTransferableStore(from), target: await openTransferableStore(to) }
   try {
     const { source, target } = { ...stores, ...change(stores) }
-    return await transfer(source, target, { report: () => {} })
+    return await transfer(source, target, { erased, report: () => {} })
   } finally {
     for (const store of Object.values(stores)) await store.close()
   }
@@ -96,4 +97,19 @@ it('does not finish a copy whose source is changed meanwhile', async () => {
   })
   const copying = copied(cairn.databaseUrl, await unmadeStore(), changing)
   await expect(copying).rejects.toThrow(new CopyDiffers('the store was changed meanwhile'))
+})
+
+it('copies no store that lacks a recorded erasure, unless its workspace was removed', async () => {
+  const { cairn, workspace, customer_id } = await filled()
+  await cairn.stop()
+  const { databaseUrl } = cairn
+  const { workspace_id } = workspace
+  const to = await unmadeStore()
+  const copy = () => copied(databaseUrl, to, undefined, [{ workspace_id, customer_id }])
+  await expect(copy()).rejects.toThrow('has customers that were erased')
+  await inStore(
+    databaseUrl,
+    async (db) => await db.updateTable('workspaces').set({ removed_ms: 1 }).execute(),
+  )
+  expect(await copy()).toMatchObject({ customers: 1, events: 7 })
 })
