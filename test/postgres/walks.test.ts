@@ -10,7 +10,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { openExplaining } from '../fixtures/postgres/explaining.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
-import { idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
+import { connectTo, idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { erase } from '../storage/erase.ts'
 
 /** Number of events stored, of which few are requested. */
@@ -108,6 +108,32 @@ it('reads a bounded number of late arrivals for a page, and each event once', as
   expect(new Set(rows.map(({ id }) => id)).size).toBe(LATE + 1)
   expect(rows).toHaveLength(LATE + 1)
   expect(rows.at(-1)?.id).toBe(last)
+})
+
+it('misses no event of a server between the events of another that are still in the queue', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  const id = idOf(await insert(store, subject))
+  await followed(store, workspace_id)
+  const { run } = await connectTo(databaseUrl)
+  // Until its end nothing is taken out of the queue.
+  await run('BEGIN')
+  await run('SELECT FROM event_following FOR UPDATE')
+  const another = (ms: string) => `(lpad(to_hex(at_ms ${ms}), 12, '0') || '7fff8000000000000000')::uuid`
+  const counts = { journey_id: '', event_id: '', key_id: '', created: 0, duplicate: 0, rejected: 0 }
+  await runSql(
+    databaseUrl,
+    `INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts)
+    SELECT workspace_id, gen_random_uuid(), 0, ${another('- 1000')}, ${another('+ 1000')}, '[${JSON.stringify(counts)}]'
+    FROM events`,
+  )
+  const { explaining, close } = await openExplaining(databaseUrl)
+  onTestFinished(close)
+  const { rows } = await readOldest(explaining, workspace_id, {}, { limit: 10 })
+  expect(rows.map((text) => JSON.parse(String(text)).id)).toEqual([id])
+  await run('COMMIT')
 })
 
 it('misses no customer after a late one that was erased while it was recorded', async () => {

@@ -5,7 +5,7 @@ import type { Transaction } from '../../server/storage/database.ts'
 import { openTransferableStore } from '../../server/storage/open.ts'
 import { CopyDiffers, TargetNotEmpty, transfer } from '../../server/storage/transfer/transfer.ts'
 import type { TransferableStore } from '../../server/storage/transfer/transferable-store.ts'
-import { unmadeStore } from '../fixtures/cairn.ts'
+import { startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
 import { filled } from '../fixtures/copied-store.ts'
 import { inStore } from '../fixtures/in-store.ts'
 
@@ -112,4 +112,21 @@ it('copies no store that lacks a recorded erasure, unless its workspace was remo
     async (db) => await db.updateTable('workspaces').set({ removed_ms: 1 }).execute(),
   )
   expect(await copy()).toMatchObject({ customers: 1, events: 7 })
+})
+
+it('copies events that can be listed by their time, also those received after the clock was set back', async () => {
+  let ahead_ms = 0
+  const { cairn, workspace, event } = await filled({ now: () => Date.now() + ahead_ms })
+  ahead_ms = -3_600_000
+  const { data } = await workspace.client.createEvent({ body: event })
+  await cairn.stop()
+  const to = await unmadeStore()
+  await copied(cairn.databaseUrl, to)
+
+  const there = await startCairnForTest({ databaseUrl: to })
+  const received_from = data?.received_at ?? ''
+  const received_to = new Date(Date.parse(received_from) + 1).toISOString()
+  const query = { received_from, received_to }
+  const listed = (await there.client(workspace.secret_key).listEvents({ query })).data?.data
+  expect(listed?.map(({ id }) => id)).toContain(data?.id)
 })

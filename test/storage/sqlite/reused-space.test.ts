@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { DAY_MS } from '../../../server/domain/durations.ts'
 import type { Page } from '../../../server/domain/paging.ts'
 import { pageNumber } from '../../../server/storage/sqlite/index/run.ts'
+import { SPAN_EVENTS } from '../../../server/storage/sqlite/index/zone-map.ts'
 import { updateSettings } from '../../../server/storage/tables/workspaces.ts'
 import { openStoreForTest } from '../../fixtures/file-store.ts'
 import { withPatience } from '../../fixtures/patience.ts'
@@ -63,6 +64,33 @@ it('reuses the space of events removed by age, and of their indexes', async () =
   }
   // The first round has made it grow. The counts, and the log of removals, may take a few pages more.
   expect(sizes.at(-1)).toBeLessThan(1.2 * (sizes[0] ?? 0))
+})
+
+it('lists by time what is in the same span as events of a run that was removed', async () => {
+  let now_ms = Date.now()
+  const store = await openStoreForTest({ now: () => now_ms })
+  const gone = await newSubject(store)
+  const { workspace_id } = gone
+  const kept = await inAnotherJourney(store, gone)
+  const file = await connectTo(store.databaseUrl)
+  for (let sent = 0; sent < EVENTS; sent += 1000) {
+    await store.events.insertEvents(
+      workspace_id,
+      Array.from({ length: 1000 }, () => newEvent(gone)),
+    )
+  }
+  const runs = () => file.run('SELECT last_seq FROM event_runs')
+  await expect.poll(runs, withPatience).toHaveLength(1)
+  const [run] = await runs()
+  expect(Number(run?.last_seq) % SPAN_EVENTS).not.toBe(SPAN_EVENTS - 1)
+  now_ms += DAY_MS
+  const id = idOf(await insert(store, kept))
+  await beginJourneyRemoval(store, gone)
+  await completeRemovals(store)
+  await expect.poll(runs, withPatience).toEqual([])
+  const filter = { from_ms: now_ms }
+  const list = store.events.newestEvents(workspace_id, filter, { limit: 10 }, readingIn(workspace_id))
+  expect((await eventPage(list)).rows.map(({ id }) => id)).toEqual([id])
 })
 
 it('lists the events of a run that has got the number of a removed one', async () => {
