@@ -79,6 +79,16 @@ it('a webhook is told steps that were reached while the clock was ahead and it w
   await expect.poll(() => typesAbout(after)).toEqual(['journey.step_reached'])
 })
 
+it('a webhook that is told only who enters a journey is told it after the clock was set back', async () => {
+  await createWebhook(['journey.entered'])
+  ahead_ms = 2 * DAY_MS
+  const before = await enter('before')
+  await expect.poll(() => typesAbout(before)).toEqual(['journey.entered'])
+  ahead_ms = 0
+  const after = await enter('after')
+  await expect.poll(() => typesAbout(after)).toEqual(['journey.entered'])
+})
+
 it.each([500, 503])(
   'messages that were answered with %i are sent again once the clock was set back',
   async (status) => {

@@ -52,10 +52,18 @@ describe('a webhook that skips what it has missed', () => {
     // As if the webhook had been told who entered, and was disabled before the window closed.
     const window = { journey_id, customer_id: missed, entered_ms: null, closes_ms: Date.now() }
     await inStore(cairn.databaseUrl, (db) => insertWindows(db, { workspace_id, ...path }, [window]))
+    const occurred_at = new Date(Date.now() - 86_400_000).toISOString()
+    const earlier = await initialize(workspace, 'earlier')
+    const event = { journey_id, customer_id: earlier, event_id: 'opened', occurred_at }
+    await workspace.client.createEvent({ body: event })
     await update({ enabled: true, skip_missed: true })
+    // As if its entry was told before that event, which has made it a day earlier.
+    const closes_ms = Date.now()
+    const shifted = { journey_id, customer_id: earlier, entered_ms: closes_ms - 1_000, closes_ms }
+    await inStore(cairn.databaseUrl, (db) => insertWindows(db, { workspace_id, ...path }, [shifted]))
     const late = await initialize(workspace, 'late')
     await expect.poll(() => typesAbout(receiver, late)).toEqual(types)
-    expect(typesAbout(receiver, missed)).toEqual([])
+    expect([missed, earlier].flatMap((customer_id) => typesAbout(receiver, customer_id))).toEqual([])
   })
 })
 
