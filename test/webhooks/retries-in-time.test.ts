@@ -253,6 +253,38 @@ describe('what happened', () => {
     expect(Date.parse(String(to)) - Date.parse(String(from))).toBeGreaterThan(0)
   })
 
+  it('and was removed by retention in one journey is not reported to a webhook of another', async () => {
+    const { client } = workspace
+    const journey_id = (await client.createJourney({ body: { name: 'Other' } })).data?.journey_id ?? ''
+    const other = await startReceiver()
+    const ofOther = { url: other.url, types: ['event.created' as const], journey_ids: [journey_id] }
+    const { path } = await newWebhook(client, ofOther)
+    await client.updateWebhook({ path, body: { enabled: false } })
+    await send()
+    await receiver.has(1)
+    passed_ms += 4 * DAY_MS
+    await setRetention(2)
+    await expect.poll(async () => (await client.listEvents()).data?.data).toEqual([])
+    await client.updateWebhook({ path, body: { enabled: true } })
+    const customer_id = await initialize({ client, journey_id }, 'user-2')
+    await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    await other.has(1)
+    expect(other.types).toEqual(['event.created'])
+  })
+
+  it('is resent with its message, also if that is no event and was accepted', async () => {
+    const { client } = workspace
+    const other = await startReceiver()
+    const { path } = await newWebhook(client, { url: other.url, types: ['customer.created'] })
+    await initialize(workspace, 'user-2')
+    const delivery = async () => (await client.listWebhookDeliveries({ path })).data?.data[0]
+    await expect.poll(async () => (await delivery())?.status).toBe('succeeded')
+    const delivery_id = (await delivery())?.delivery_id ?? ''
+    await client.resendWebhookDelivery({ path: { ...path, delivery_id } })
+    const [first, again] = await other.has(2)
+    expect([again?.id, again?.data]).toEqual([first?.id, first?.data])
+  })
+
   // PostgreSQL tells by its own clock until when everything was read.
   it.skipIf(engine === 'postgres')(
     'and was told is not reported as skipped when it is removed by retention',
