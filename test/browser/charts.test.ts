@@ -102,6 +102,26 @@ describe('A chart', () => {
     expect(shown).not.toContain('cut off')
   })
 
+  it('shows that it is shown as a table, also in forced colors', async () => {
+    const page = await openReport()
+    const region = page.getByRole('region', { name: 'Time between steps' })
+    const button = region.getByRole('button', { name: 'Show as table' })
+    await button.waitFor()
+    for (const forcedColors of ['none', 'active'] as const) {
+      await page.emulateMedia({ forcedColors })
+      const background = () => button.evaluate((button) => getComputedStyle(button).backgroundColor)
+      const before = await background()
+      await button.click()
+      // As it is without the pointer.
+      await page.mouse.move(0, 0)
+      await region.getByRole('table').first().waitFor()
+      expect(await background()).not.toBe(before)
+      await button.click()
+      await page.mouse.move(0, 0)
+      await expect.poll(background).toBe(before)
+    }
+  })
+
   it('is printed, as a table if it was never visible', async () => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     const viewport = { width: 1280, height: 500 }
