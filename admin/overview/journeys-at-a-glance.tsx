@@ -14,8 +14,8 @@ const limit = 10
 
 const columns = [
   { name: 'Journey' },
-  { name: 'Entered', width: 80, isNumber: true },
-  { name: 'Completed', width: 110, isNumber: true },
+  { name: 'Entered', width: 98, isNumber: true },
+  { name: 'Completed', width: 105, isNumber: true },
   { width: '35%', onlyWide: true },
 ]
 

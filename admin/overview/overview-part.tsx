@@ -74,7 +74,7 @@ export function OverviewTable({
   children: ReactNode
 }) {
   return (
-    <Table aria-label={label} layout="fixed" verticalSpacing={6}>
+    <Table aria-label={label} layout="fixed" verticalSpacing={6} horizontalSpacing={6}>
       <Table.Thead>
         <Table.Tr>
           {columns.map(({ name, width, isNumber, onlyWide }) => (

@@ -35,7 +35,8 @@ export function ReportTable({
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Step</Table.Th>
-          <Table.Th ta="right" w={110}>
+          {/* As wide as a billion. */}
+          <Table.Th ta="right" w={130}>
             Customers
           </Table.Th>
           <Table.Th visibleFrom="md" w="22%" aria-hidden />

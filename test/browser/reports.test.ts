@@ -432,6 +432,56 @@ describe('The report of a journey', () => {
   })
 })
 
+describe('A count of hundreds of millions', () => {
+  /** The numbers that are broken, or wider than their cell. */
+  const broken = (page: Page) =>
+    page.locator('td').evaluateAll((cells) =>
+      cells.flatMap((cell) => {
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+        const faults: string[] = []
+        for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+          for (const { index, 0: number } of (text.textContent ?? '').matchAll(/\d[\d,]+/g)) {
+            const range = document.createRange()
+            range.setStart(text, index)
+            range.setEnd(text, index + number.length)
+            const tops = new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top)))
+            const { right } = range.getBoundingClientRect()
+            if (tops.size > 1 || right > cell.getBoundingClientRect().right) faults.push(number)
+          }
+        }
+        return faults
+      }),
+    )
+
+  it('is shown in one piece in a narrow window', async () => {
+    const page = await open('account')
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.route(/\/v1\/journeys\/[^/]+\/(report|trend|step-times)/, async (route) => {
+      const response = await route.fetch()
+      const text = await response.text()
+      const body = text.replaceAll(
+        /"(enrolled|reached|not_reached|count|n)":(\[[\d,]*\]|\d+)/g,
+        (_, name, counts) => {
+          return `"${name}":${String(counts).replaceAll(/[1-9]\d*/g, (count) => `${Number(count) * 100_000_001}`)}`
+        },
+      )
+      await route.fulfill({ response, body: text && body })
+    })
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'overview')}`)
+    const journeys = page.getByRole('table', { name: 'Journeys' })
+    await expect.poll(() => cellsOf(journeys)).toEqual([['Onboarding', '700,000,007', '100,000,001 (14%)']])
+    expect(await broken(page)).toEqual([])
+
+    await journeys.getByRole('link', { name: 'Onboarding' }).click()
+    await stepTable(page).waitFor()
+    const charts = page.getByRole('figure')
+    await expect.poll(() => charts.count()).toBe(2)
+    for (const chart of await charts.all()) await chart.getByRole('button', { name: 'Show as table' }).click()
+    await expect.poll(() => charts.getByRole('table').count()).toBe(2)
+    expect(await broken(page)).toEqual([])
+  })
+})
+
 describe('What cannot be copied', () => {
   it('is reported', async () => {
     const page = await openReport()

@@ -148,7 +148,8 @@ function NumberTable({
                     {cells[index]}
                   </Table.Th>
                 ) : (
-                  <Table.Td key={column.key} ta="right">
+                  // Unlike a name, a number is never broken: the table scrolls.
+                  <Table.Td key={column.key} ta="right" style={{ overflowWrap: 'normal' }}>
                     {cells[index]}
                   </Table.Td>
                 ),
