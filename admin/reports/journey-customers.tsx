@@ -271,19 +271,22 @@ function NoCustomers({
       </NoMatches>
     )
   }
+  const isActive = journey.status === 'active'
   return (
     <EmptyState
       title="No customers have entered this journey yet"
       icon={<IconUsers />}
       action={
-        journey.status === 'active' && (
+        isActive && (
           <Anchor component={Link} to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}>
             Send your first event
           </Anchor>
         )
       }
     >
-      Customers enter when your application registers them for this journey.
+      {isActive
+        ? 'Customers enter when your application registers them for this journey.'
+        : 'No customers can enter while the journey is archived.'}
     </EmptyState>
   )
 }

@@ -48,12 +48,13 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
       </NoMatches>
     )
   }
+  const isActive = journey.status === 'active'
   return (
     <EmptyState
       title="No customers have entered this journey yet"
       icon={<IconRoute />}
       action={
-        journey.status === 'active' && (
+        isActive && (
           <Button component={Link} to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}>
             Send the first event
           </Button>
@@ -64,7 +65,10 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
       <span style={{ overflowWrap: 'anywhere' }}>
         {listFormat.format(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
       </span>
-      . The report appears here as soon as customers and events arrive.
+      .{' '}
+      {isActive
+        ? 'The report appears here as soon as customers and events arrive.'
+        : 'No customers can enter while the journey is archived.'}
     </EmptyState>
   )
 }

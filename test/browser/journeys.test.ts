@@ -175,6 +175,7 @@ describe('the journeys', () => {
     await page.getByText('This journey is archived').waitFor()
     await page.getByRole('navigation', { name: 'Journey' }).getByRole('link', { name: 'Customers' }).click()
     await page.getByText('No customers have entered this journey yet').waitFor()
+    await page.getByText('No customers can enter while the journey is archived.').waitFor()
     expect(await page.getByRole('link', { name: 'Send your first event' }).count()).toBe(0)
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Restore Onboarding' }).click()
