@@ -5,7 +5,7 @@ import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
-import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { countOf, shareText } from '../parts/number-text.ts'
 import { onDemand } from '../parts/on-demand.tsx'
 import type { Output } from '../parts/output/output.ts'
 import { OutputMenu } from '../parts/output/output-menu.tsx'
@@ -13,11 +13,12 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { isolated } from '../parts/visible-name.ts'
 import { ViewsButton } from '../views/views-button.tsx'
 import { ComparisonButtons, comparisonChips } from './comparison-line.tsx'
+import { ConversionSentence } from './conversion-sentence.tsx'
 import { CountingRule } from './counting-rule.tsx'
 import { ReportFilterLine } from './report-filter-line.tsx'
 import { isComparisonOpen, useReportFilters } from './report-filters.ts'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
-import { isLaterPart, ReportTable } from './report-table.tsx'
+import { ReportTable } from './report-table.tsx'
 
 // Only while numbers are calculated, or if events were removed.
 const IncompleteNumbers = onDemand(() =>
@@ -169,18 +170,15 @@ function useChartsAsNewAs(report: Schemas['JourneyReport'] | undefined) {
 }
 
 /** The report in two sentences: the conversion rate, and the biggest drop-off. */
-function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyReport'] }) {
+function Summary({ report }: { report: Schemas['JourneyReport'] }) {
+  const { enrolled, steps } = report
   const last = steps.at(-1)
   if (!last) return null
   const [worst, before] = worstLoss(steps)
   const candidates = before ? before.reached : enrolled
-  const [first] = steps
   return (
-    <Text>
-      Of {countOf(enrolled, 'customer')} who{' '}
-      {isLaterPart(steps) ? <>reached “{isolated(first?.name)}”</> : 'entered'}, {countText(last.reached)} (
-      {shareText(last.of_enrolled)}) reached the last step, “{isolated(last.name)}
-      ”. {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
+    <ConversionSentence report={report}>
+      {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped off so far.'}
       {worst && lostAt(worst) > 0 && (
         <>
           Biggest drop-off: {before ? 'between' : 'before'} {before && <>“{isolated(before.name)}” and </>}“
@@ -188,7 +186,7 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
           {shareText(lostAt(worst) / candidates)} of those who got this far).
         </>
       )}
-    </Text>
+    </ConversionSentence>
   )
 }
 

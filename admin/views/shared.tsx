@@ -10,11 +10,11 @@ import { instantText } from '../parts/instants/instant-text.ts'
 import { day_ms } from '../parts/instants/lengths.ts'
 import { timeZoneText } from '../parts/instants/time-zone.ts'
 import { Loading } from '../parts/loading.tsx'
-import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { type By, lineOf, sinceFirstEntry, type Trend, timesTo } from '../reports/cohorts.ts'
+import { ConversionSentence } from '../reports/conversion-sentence.tsx'
 import { CountingRule } from '../reports/counting-rule.tsx'
 import { GroupTimes } from '../reports/group-times.tsx'
 import { IncompleteNumbers } from '../reports/incomplete-numbers.tsx'
@@ -75,7 +75,6 @@ function SharedView({
   const heading = useArrival()
   const { name, journey_name, query, report, trend, step_times, expires_at } = view
   const title = visibleName(name)
-  const last = report.steps.at(-1)
   return (
     <Box component="main" maw="64rem" mx="auto" px="md" py="xl">
       <title>{`${title} · Cairn`}</title>
@@ -99,14 +98,7 @@ function SharedView({
           <Title order={2} size="h4" id="steps-heading">
             {report.recomputing ? 'Funnel before the change' : 'Funnel'}
           </Title>
-          {last && (
-            <Text>
-              Of {countOf(report.enrolled, 'customer')} who{' '}
-              {isLaterPart(report.steps) ? <>reached “{isolated(report.steps[0]?.name)}”</> : 'entered'},{' '}
-              {countText(last.reached)} ({shareText(last.of_enrolled)}) reached the last step, “
-              {isolated(last.name)}”.
-            </Text>
-          )}
+          <ConversionSentence report={report} />
           <ReportTable report={report} query={undefined} />
           <CountingRule />
         </Stack>
