@@ -4,6 +4,7 @@ import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ExplainedError, ProblemError } from '../problem.ts'
 import { Identifier } from './identifier.tsx'
 import { namesIn } from './json-pointer.ts'
+import { countOf } from './number-text.ts'
 
 /**
  * What went wrong and what to do. A problem is shown in the server's words, with a link to its documentation and the request
@@ -58,10 +59,14 @@ function explained(error: unknown): { title: string; detail: string } {
     }
   }
   if (error instanceof ProblemError) {
-    const { problem } = error
-    if (problem.code !== 'not_a_member') return problem
-    // The server tells a program which header to send.
-    return { ...problem, detail: 'Ask an owner or an admin of it for an invitation.' }
+    const { problem, retryAfterSeconds: seconds } = error
+    // The server tells a program which header to send, and which one to read.
+    if (problem.code === 'not_a_member') {
+      return { ...problem, detail: 'Ask an owner or an admin of it for an invitation.' }
+    }
+    if (seconds === undefined) return problem
+    const when = `Try again in ${countOf(seconds, 'second')}.`
+    return { ...problem, detail: problem.detail.replace(/Retry after [^.]* in Retry-After\./, when) }
   }
   if (error instanceof ExplainedError) return error
   if (error instanceof UnexpectedResponseError) {

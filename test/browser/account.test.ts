@@ -62,6 +62,29 @@ describe('The account', () => {
     await page.getByText('Pages that update themselves send requests while they are visible.').waitFor()
   })
 
+  it('says how long to wait after too many wrong passwords', async () => {
+    const cairn = await startCairnForTest()
+    const home = await cairn.workspace()
+    const person = await signUp(cairn, home, 'viewer')
+    const page = await openAdministration({
+      cairn,
+      path: screenPath(home, 'account'),
+      signedIn: person.headers,
+      refusals: ['409 POST /v1/session/password', '429 POST /v1/session/password'],
+    })
+    await page.getByLabel('New password').fill('a far longer password')
+    const alert = page.getByRole('alert', { name: 'Too many attempts' })
+    await expect
+      .poll(async () => {
+        await page.getByLabel('Current password').fill('a wrong guess')
+        await page.getByRole('button', { name: 'Change password' }).click()
+        await page.getByText('Wrong password').or(alert).waitFor()
+        return await alert.isVisible()
+      })
+      .toBe(true)
+    await alert.getByText(/^Try again in \d+ seconds?\.$/).waitFor()
+  })
+
   it('accepts that a session has ended in the meantime', async ({ open, phone }) => {
     const page = await open('account', { refusals: ['404 DELETE /v1/sessions/{id}'] })
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
