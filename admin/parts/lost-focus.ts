@@ -6,7 +6,7 @@ const places = new WeakMap<Element, Place>()
 
 /**
  * Keeps the place of a keyboard user when a row that has the focus is removed, or its button: the row, the next one or else
- * the previous one receives the focus. If none is left, the heading of the page does. In a dialog it is the dialog itself,
+ * the previous one receives the focus. If none is left, the heading of the page does, as after “Try again” in an alert. In a dialog it is the dialog itself,
  * whatever is removed. The browser would leave the focus nowhere: nothing is announced, and after a dialog that confirmed the
  * removal the page starts again at its top.
  */
@@ -27,7 +27,8 @@ export function keepLostFocus(): void {
     const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1)
     const [focused, ...rows] = places.get(dialog ?? document.body) ?? []
     if (!focused || focused.isConnected) return
-    const whole = dialog ?? (rows.length > 0 && document.querySelector('h1'))
+    const isOfPage = rows.length > 0 || focused.closest('[role=alert]')
+    const whole = dialog ?? (isOfPage && document.querySelector('h1'))
     const next = rows.find((row) => row.isConnected) ?? whole
     if (next) takeFocus(next)
   }).observe(document.body, { childList: true, subtree: true })

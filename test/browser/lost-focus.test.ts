@@ -3,8 +3,8 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { initialize } from '../fixtures/customer.ts'
-import { signIn } from '../fixtures/people.ts'
-import { hasFocus, hasFocusWithin } from './administration.ts'
+import { newEmail, signIn } from '../fixtures/people.ts'
+import { hasFocus, hasFocusWithin, openAdministration } from './administration.ts'
 import { it } from './members.ts'
 import { heading, tableRows } from './screens.ts'
 
@@ -98,4 +98,32 @@ describe('The focus stays in its place when what has it is removed', () => {
     await press(page.getByRole('button', { name: 'Show more' }))
     await expectFocus(rows.nth(shown))
   })
+
+  it.for(['/password', '/invitation', '/w/{workspace_id}/customers'])(
+    'an alert: at the heading, after “Try again” on %s',
+    async (path, { cairn, workspace, owner, member }) => {
+      const { person_id } = await member('Ada Lovelace', 'viewer')
+      const api = owner.client(workspace.workspace_id)
+      const { data: password } = await api.createPasswordLink({ path: { person_id } })
+      const { data: invitation } = await api.createInvitation({ body: { email: newEmail(), role: 'viewer' } })
+      const token = { '/password': password?.token, '/invitation': invitation?.token }[path]
+      const read = token
+        ? `POST /v1${path}${path === '/password' ? '-links' : 's'}/look-up`
+        : 'GET /v1/customers'
+      let isReachable = false
+      const page = await openAdministration({
+        cairn,
+        path: `${path.replace('{workspace_id}', workspace.workspace_id)}#token=${token}`,
+        signedIn: owner.headers,
+        refusals: [`net::ERR_FAILED ${read}`],
+        prepare: (page) =>
+          page.route(`**${read.split(' ')[1]}*`, (route) => (isReachable ? route.fallback() : route.abort())),
+      })
+      const button = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+      await button.waitFor()
+      isReachable = true
+      await press(button)
+      await expectFocus(page.getByRole('heading', { level: 1 }))
+    },
+  )
 })
