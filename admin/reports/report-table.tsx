@@ -1,9 +1,8 @@
-import { Anchor, Box, Group, Table, Text } from '@mantine/core'
+import { Anchor, Box, Group, Table, Text, useMatches } from '@mantine/core'
 import { IconArrowDown } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { durationText } from '../parts/instants/duration-text.ts'
-import { useIsNarrow } from '../parts/narrow.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
@@ -97,7 +96,7 @@ function StepRows({
   report: Schemas['JourneyReport']
   query: ReportQuery | undefined
 }) {
-  const isNarrow = useIsNarrow()
+  const columns = useMatches({ base: 2, sm: 5, md: 6 })
   const median = medianText(step)
   const p90 = p90Text(step)
   const isLater = isLaterPart(report.steps)
@@ -107,7 +106,7 @@ function StepRows({
       {!(isLater && isFirst) && (
         <Table.Tr>
           {/* In a fixed layout, spanning hidden columns would give them a width. */}
-          <Table.Td colSpan={isNarrow ? 2 : 6} py={6}>
+          <Table.Td colSpan={columns} py={6}>
             <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
               <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
               <Text span inherit>

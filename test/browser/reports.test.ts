@@ -432,6 +432,19 @@ describe('The report of a journey', () => {
   })
 })
 
+describe('The funnel', () => {
+  it.each([360, 768, 1440])('has no empty column in a window of %i px', async (width) => {
+    const page = await openReport()
+    await page.setViewportSize({ width, height: 800 })
+    const ends = () =>
+      stepTable(page).evaluate((table) => {
+        const cells = Array.from(table.querySelectorAll('thead th')).filter((cell) => cell.checkVisibility())
+        return [table, cells.at(-1)].map((part) => Math.round(part?.getBoundingClientRect().right ?? 0))
+      })
+    await expect.poll(async () => new Set(await ends()).size).toBe(1)
+  })
+})
+
 describe('A count of hundreds of millions', () => {
   /** The numbers that are broken, or wider than their cell. */
   const broken = (page: Page) =>
