@@ -181,6 +181,7 @@ describe('A chart', () => {
         .map(({ outerHTML }) => outerHTML),
     )
     expect(fixed).toEqual([])
+    expect(await page.getByRole('button', { name: 'Show as table' }).count()).toBe(0)
     const bar = page.locator('.bar').first()
     expect(await bar.evaluate((bar) => getComputedStyle(bar).printColorAdjust)).toBe('exact')
   })
