@@ -6,9 +6,9 @@ const places = new WeakMap<Element, Place>()
 
 /**
  * Keeps the place of a keyboard user when a row that has the focus is removed, or its button: the row, the next one or else
- * the previous one receives the focus. If none is left, the heading of the page does, as after “Try again” in an alert. In a dialog it is the dialog itself,
- * whatever is removed. The browser would leave the focus nowhere: nothing is announced, and after a dialog that confirmed the
- * removal the page starts again at its top.
+ * the previous one receives the focus. If none is left, the heading of the page does, as after “Try again” in an alert. In a
+ * dialog it is the dialog itself, whatever is removed. The browser would leave the focus nowhere: nothing is announced, and
+ * after a dialog that confirmed the removal the page starts again at its top.
  */
 export function keepLostFocus(): void {
   addEventListener('focusin', ({ target }) => {

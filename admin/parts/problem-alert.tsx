@@ -66,7 +66,10 @@ function explained(error: unknown): { title: string; detail: string } {
     }
     if (seconds === undefined) return problem
     const when = `Try again in ${countOf(seconds, 'second')}.`
-    return { ...problem, detail: problem.detail.replace(/Retry after [^.]* in Retry-After\./, when) }
+    return {
+      ...problem,
+      detail: problem.detail.replace('Retry after the number of seconds in Retry-After.', when),
+    }
   }
   if (error instanceof ExplainedError) return error
   if (error instanceof UnexpectedResponseError) {

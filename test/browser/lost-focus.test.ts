@@ -113,7 +113,7 @@ describe('The focus stays in its place when what has it is removed', () => {
       let isReachable = false
       const page = await openAdministration({
         cairn,
-        path: `${path.replace('{workspace_id}', workspace.workspace_id)}#token=${token}`,
+        path: path.replace('{workspace_id}', workspace.workspace_id) + (token ? `#token=${token}` : ''),
         signedIn: owner.headers,
         refusals: [`net::ERR_FAILED ${read}`],
         prepare: (page) =>
