@@ -54,7 +54,7 @@ export function makePrivateFile(path: string): void {
  * Gives what root has created to the owner of another file or folder, so that a service which runs as that user can use
  * it. Does nothing for any other user, or where even root cannot, as on some network file systems.
  */
-export function giveToOwnerOf(model: string, descriptor: number): void {
+function giveToOwnerOf(model: string, descriptor: number): void {
   if (!isRoot()) return
   try {
     const { uid, gid } = statSync(model)
