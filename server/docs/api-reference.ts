@@ -10,22 +10,6 @@ import { withSamples } from './samples.ts'
 export type SiteFile = { readonly contentType: string; readonly body: string }
 
 /**
- * The `Content-Security-Policy` of the whole site: only its own files, and no inline scripts.
- */
-export const referenceSecurityPolicy = [
-  "default-src 'self'",
-  // Redoc uses styled-components, which fills an empty style element at runtime. A hash of that empty element works in
-  // Chromium, but not in Safari (styled-components, issue 3704).
-  "style-src 'self' 'unsafe-inline'",
-  // Redoc's styles contain an icon as a data: URL.
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/**
  * The API reference and the operator's guides as a site: each file by its path below the site's own folder, which is
  * `''` for the first page. Links between them are relative, so that the same files work at `/docs/` and in any folder of a
  * static host.

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sitePolicy } from './answers/security-headers.ts'
 
 /** A file of the administration interface, plain and in the compressed forms that the build made. */
 export type AdministrationFile = {
@@ -9,18 +10,6 @@ export type AdministrationFile = {
   br: Buffer | undefined
   gzip: Buffer | undefined
 }
-
-/** The `Content-Security-Policy` of the administration interface: only its own files and this server. */
-const securityPolicy = [
-  "default-src 'self'",
-  // Mantine puts the theme's colours and sizes into style elements.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -50,7 +39,7 @@ export function readAdministrationSite(): ReadonlyMap<string, AdministrationFile
     // The names of these files change with their content.
     const isImmutable = name.startsWith('assets/')
     const headers = {
-      'Content-Security-Policy': securityPolicy,
+      'Content-Security-Policy': sitePolicy,
       'Content-Type': contentType,
       'Cache-Control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
       Vary: 'Accept-Encoding',

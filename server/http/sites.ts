@@ -1,11 +1,12 @@
 import { extname } from 'node:path'
 import type { Express, Request, RequestHandler, Response } from 'express'
 import type { Contract } from '../contract.ts'
-import { apiReference, referenceSecurityPolicy } from '../docs/api-reference.ts'
+import { apiReference } from '../docs/api-reference.ts'
 import { Problem } from '../problems.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { readAdministrationSite } from './administration-site.ts'
 import { type Answering, addHeaders, redirect, sendFile, sendStatic } from './answers/answer.ts'
+import { sitePolicy } from './answers/security-headers.ts'
 import { StaticFile } from './answers/static-file.ts'
 import { mayReadMetrics } from './metrics-access.ts'
 
@@ -51,7 +52,7 @@ function mountReference(app: Express, options: SiteOptions) {
     const found = site.get(req.path.slice('/docs/'.length))
     if (!found) return next()
     const { contentType, file } = found
-    const headers = { 'Content-Type': contentType, 'Content-Security-Policy': referenceSecurityPolicy }
+    const headers = { 'Content-Type': contentType, 'Content-Security-Policy': sitePolicy }
     await sendStatic(req, res, { headers, file }, options)
   })
 }

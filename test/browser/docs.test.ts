@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
+import { sitePolicy } from '../../server/http/answers/security-headers.ts'
 import { problems } from '../../server/problems.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
@@ -624,6 +624,6 @@ function serveFiles({ url = '' }: IncomingMessage, response: ServerResponse) {
   const file = isFolder ? join(path, 'index.html') : path
   const type = Object.entries(contentTypes).find(([extension]) => file.endsWith(`.${extension}`))
   if (type) response.setHeader('Content-Type', type[1])
-  response.setHeader('Content-Security-Policy', referenceSecurityPolicy)
+  response.setHeader('Content-Security-Policy', sitePolicy)
   response.end(readFileSync(file))
 }
