@@ -113,8 +113,8 @@ export class ArrivingBody {
     if (Number(req.headers['content-length']) > most_bytes) {
       throw new Problem('body_too_large', { detail })
     }
-    if (isGzip) this.#hold(GUNZIP_BYTES)
     const reservation = this.#reservation
+    if (isGzip && !reservation.hold(GUNZIP_BYTES)) throw new Unavailable('overloaded')
     const gunzip = isGzip ? createGunzip() : undefined
     const source = gunzip ?? req
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -166,10 +166,6 @@ export class ArrivingBody {
         gunzip.destroy()
       }
     }
-  }
-
-  #hold(bytes: number) {
-    if (!this.#reservation.hold(bytes)) throw new Unavailable('overloaded')
   }
 }
 

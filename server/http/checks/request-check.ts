@@ -76,9 +76,7 @@ export function requestChecks(document: ContractDocument) {
         openapi: hasPathParams ? { ...metadata, pathParams } : withoutPathParams,
         body,
       }
-      let faults = ofQuery
-      const tooLong = lengthFaults(body, shape)
-      if (tooLong.length > 0) faults = [...faults, ...tooLong]
+      let faults = [...ofQuery, ...lengthFaults(body, shape)]
       for (const part of bodyParts(body, shape)) {
         if (part.from > 0) await loop.next()
         request.body = part.body
