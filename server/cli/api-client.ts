@@ -1,9 +1,9 @@
 import { type Client, createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
-import { causeText } from './export/patient-fetch.ts'
 import { CommandFailure } from './failure.ts'
 import { type ApiOptions, apiUrl } from './options.ts'
+import { causeText } from './patient-fetch.ts'
 import { serviceKey } from './service-key.ts'
 
 /** The server did not answer. A change that was requested may have been made. */

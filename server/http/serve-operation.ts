@@ -9,7 +9,7 @@ import { type Answering, addHeaders, answer, ownerOf, problemOf, sendReply } fro
 import { sendStreamed } from './answers/streamed-file.ts'
 import { writeCookies } from './callers/cookies.ts'
 import { KeyRejected } from './callers/credentials.ts'
-import type { ExportSlots } from './export-slots.ts'
+import type { ExportSlots } from './rates/export-slots.ts'
 import type { LoopScheduler, LoopTime } from './rates/loop-scheduler.ts'
 import type { LimitedKey } from './rates/rate-limit.ts'
 import { RequestRate } from './rates/request-rate.ts'

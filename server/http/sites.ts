@@ -8,7 +8,7 @@ import { readAdministrationSite } from './administration-site.ts'
 import { type Answering, addHeaders, redirect, sendFile, sendStatic } from './answers/answer.ts'
 import { sitePolicy } from './answers/security-headers.ts'
 import { StaticFile } from './answers/static-file.ts'
-import { mayReadMetrics } from './metrics-access.ts'
+import { mayReadMetrics } from './callers/metrics-access.ts'
 
 export type SiteOptions = Answering & {
   contract: Contract

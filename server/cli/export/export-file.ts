@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises'
 import { errorText } from '../../storage/file-errors.ts'
 import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
-import { readLines } from '../import/lines.ts'
+import { readLines } from '../lines.ts'
 import { assertReadable } from '../named-files.ts'
 import { countText } from '../table.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Problem, type Schemas, UnexpectedResponseError } from '../../../client/index.ts'
 import { isGivenName } from '../../domain/names.ts'
-import { backoff_ms, causeText, noResponse, silence_ms, unavailable } from '../export/patient-fetch.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { backoff_ms, causeText, noResponse, silence_ms, unavailable } from '../patient-fetch.ts'
 import { Pace } from './pace.ts'
 import { faultsText, type OwnCustomer, type Refusal } from './records.ts'
 

@@ -1,7 +1,7 @@
 import { addAbortSignal, type Readable } from 'node:stream'
 import type { Schemas } from '../../../client/index.ts'
+import { type Line, readLines } from '../lines.ts'
 import type { CustomerOutcome, Delivery } from './delivery.ts'
-import { type Line, readLines } from './lines.ts'
 import { LineReader, type LineRecord, type OwnCustomer, type Refusal } from './records.ts'
 
 /** Maximum batches in flight: the server writes one while the next is read. */

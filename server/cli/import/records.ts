@@ -5,7 +5,7 @@ import { parseJson } from '../../domain/json.ts'
 import { isJsonObject, type JsonValue } from '../../domain/json-text.ts'
 import { type Fault, Problem, type ProblemCode } from '../../problems.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
-import { LINE_BYTES, type Line } from './lines.ts'
+import { LINE_BYTES, type Line } from '../lines.ts'
 import { Occurrences } from './occurrences.ts'
 
 type JsonObject = { [name: string]: JsonValue | undefined }

@@ -16,9 +16,9 @@ import { Unreachable } from '../api-client.ts'
 import { endOf } from '../export/export-file.ts'
 import { type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
+import { readLines } from '../lines.ts'
 import { dataOf } from '../replies.ts'
 import { countText, quoted } from '../table.ts'
-import { readLines } from './lines.ts'
 
 /** The old and new identifier of a journey or customer. */
 type Renamed = { kind: 'journey' | 'customer'; old: string; new: string }

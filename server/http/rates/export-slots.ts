@@ -1,5 +1,5 @@
-import type { Owner } from '../domain/fair-queue.ts'
-import { Unavailable } from '../storage/unavailable.ts'
+import type { Owner } from '../../domain/fair-queue.ts'
+import { Unavailable } from '../../storage/unavailable.ts'
 
 /**
  * Maximum concurrent exports. Each holds at most two slices in memory and reads alternate with others, so only their number is

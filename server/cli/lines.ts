@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure } from './failure.ts'
 
 /** A line of the file, without its line end. Numbers start at 1; blank lines count but are not returned. */
 export type Line = {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from 'commander'
-import type { Output } from '../command-io.ts'
-import { CommandFailure } from '../failure.ts'
-import { duration_ms } from '../options.ts'
+import type { Output } from './command-io.ts'
+import { CommandFailure } from './failure.ts'
+import { duration_ms } from './options.ts'
 
 /** How long the server may be unavailable by default. */
 const PATIENCE = '2m'
