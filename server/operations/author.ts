@@ -1,7 +1,5 @@
 import type { Caller, Context } from '../contract.ts'
-import type { Transaction } from '../storage/database.ts'
-import { type Authorship, insertAuditEntry } from '../storage/tables/audit-log.ts'
-import type { InvitedAs } from '../storage/tables/invitations.ts'
+import type { Authorship } from '../storage/tables/audit-log.ts'
 import type { StoredSession } from '../storage/tables/sessions.ts'
 
 /**
@@ -23,20 +21,6 @@ export function authorOf({ caller, now, address, requestId }: Context): Authorsh
 /** Returns a person in the form of the audit log. */
 export function personActor({ person_id, name }: { person_id: string; name: string }): Authorship['actor'] {
   return { kind: 'person', id: person_id, name }
-}
-
-/** Records in the audit log that an invitation was revoked. */
-export async function noteRevoked(
-  db: Transaction,
-  workspaceId: string,
-  author: Authorship,
-  { invitation_id, email, role }: InvitedAs,
-): Promise<void> {
-  await insertAuditEntry(db, workspaceId, author, {
-    action: 'invitation_revoked',
-    subject: { kind: 'invitation', id: invitation_id, name: email },
-    before: { role },
-  })
 }
 
 /** Returns the session of an operation that only people may call. */

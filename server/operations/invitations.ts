@@ -7,11 +7,11 @@ import { newToken } from '../domain/tokens.ts'
 import { Problem } from '../problems.ts'
 import type { Transaction } from '../storage/database.ts'
 import { insertAuditEntry } from '../storage/tables/audit-log.ts'
-import { addMember } from '../storage/tables/audited-changes.ts'
+import { addMember, noteRevokedInvitation } from '../storage/tables/audited-changes.ts'
 import * as invitations from '../storage/tables/invitations.ts'
 import { roleOf } from '../storage/tables/members.ts'
 import { findPersonByEmail, insertPerson } from '../storage/tables/people.ts'
-import { authorOf, noteRevoked, ownRole, personActor, sessionOf } from './author.ts'
+import { authorOf, ownRole, personActor, sessionOf } from './author.ts'
 import { foundByLink } from './link-attempts.ts'
 import { assertSamePassword, personWithPassword, signInRefused } from './password-guesses.ts'
 import { shownSession, startSession } from './session-start.ts'
@@ -39,7 +39,7 @@ export const createInvitation: Operation<'createInvitation'> = async ({ workspac
     const voided = await invitations.replaceInvitation(db, workspaceId, row)
     if (voided) {
       assertMayDecide(ownRole(caller), [voided.role])
-      await noteRevoked(db, workspaceId, authorOf(context), voided)
+      await noteRevokedInvitation(db, workspaceId, voided, authorOf(context))
     }
     await insertAuditEntry(db, workspaceId, authorOf(context), {
       action: 'member_invited',
@@ -58,7 +58,7 @@ export const revokeInvitation: Operation<'revokeInvitation'> = async ({ workspac
     if (!invitation) throw new Problem('invitation_not_found')
     assertMayDecide(ownRole(caller), [invitation.role])
     await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
-    await noteRevoked(db, workspaceId, authorOf(context), invitation)
+    await noteRevokedInvitation(db, workspaceId, invitation, authorOf(context))
   })
   return { status: 204 }
 }

@@ -5,10 +5,11 @@ import { assertMayDecide } from '../domain/roles.ts'
 import { Problem } from '../problems.ts'
 import type { Transaction } from '../storage/database.ts'
 import { insertAuditEntry } from '../storage/tables/audit-log.ts'
+import { noteRevokedInvitation } from '../storage/tables/audited-changes.ts'
 import { deleteInvitationsBy, deleteInvitationTo } from '../storage/tables/invitations.ts'
 import * as members from '../storage/tables/members.ts'
 import { deletePasswordLinksOf } from '../storage/tables/password-links.ts'
-import { authorOf, noteRevoked, ownRole } from './author.ts'
+import { authorOf, ownRole } from './author.ts'
 
 type Member = components['schemas']['Member']
 
@@ -48,7 +49,7 @@ export const removeMember: Operation<'removeMember'> = async ({ workspaceId, pat
     await revokeInvitations(db, context, workspaceId, member)
     // One from before the person joined in another way.
     const own = await deleteInvitationTo(db, workspaceId, member.email, context.now())
-    if (own) await noteRevoked(db, workspaceId, authorOf(context), own)
+    if (own) await noteRevokedInvitation(db, workspaceId, own, authorOf(context))
     await insertAuditEntry(db, workspaceId, authorOf(context), {
       action: 'member_removed',
       subject: subjectOf(member),
@@ -74,7 +75,9 @@ async function revokeInvitations(
 ) {
   const filter = { now_ms: context.now(), ...(role && { role }) }
   const revoked = await deleteInvitationsBy(db, workspaceId, person_id, filter)
-  for (const invitation of revoked) await noteRevoked(db, workspaceId, authorOf(context), invitation)
+  for (const invitation of revoked) {
+    await noteRevokedInvitation(db, workspaceId, invitation, authorOf(context))
+  }
 }
 
 async function assertOtherOwner(db: Transaction, workspaceId: string) {

@@ -4,6 +4,7 @@ import type { DB } from '../../../generated/tables.ts'
 import { changedFields } from '../../domain/changes.ts'
 import { instantOrNull, instantText } from '../../domain/instants.ts'
 import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
+import type { InvitedAs } from './invitations.ts'
 import { insertJourney, updateJourney } from './journeys.ts'
 import { insertMember, membershipsOf } from './members.ts'
 import { deletePasswordLink } from './password-links.ts'
@@ -130,6 +131,20 @@ export async function addMember(
     after: { role },
   })
   return true
+}
+
+/** Records that an invitation was revoked. */
+export async function noteRevokedInvitation(
+  db: Transaction<DB>,
+  workspaceId: string,
+  { invitation_id, email, role }: InvitedAs,
+  author: Authorship,
+): Promise<void> {
+  await insertAuditEntry(db, workspaceId, author, {
+    action: 'invitation_revoked',
+    subject: { kind: 'invitation', id: invitation_id, name: email },
+    before: { role },
+  })
 }
 
 /** Records what happened to a person's account in the audit log of each workspace of the person. */
