@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { Discretion, EventOutcome, EventRejection } from '../storage/events/event-store.ts'
+import type { Discretion, EventOutcome, EventRejection, NewEvent } from '../storage/events/event-store.ts'
 import { customerNotFoundDetail } from './customer-not-found.ts'
 import type { CheckedEvent } from './event-checks.ts'
 import { definitionChangesOf, newBatchEvent, newEvent } from './new-event.ts'
@@ -38,19 +38,14 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
 }
 
 export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body, query }, context) => {
-  const { storage, tallyOf, refundRate, caller } = context
   const [checked] = await checkedEvents(workspaceId, [body], context)
+  const isDiscreet = discretionOf(context.caller) !== undefined
   const events = [newEvent(body, checked?.breaks)]
-  const isDiscreet = discretionOf(caller) !== undefined
-  const [outcome] = query.dry_run
-    ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
-    : await tallyOf(keyIdOf(caller)).events(1, () =>
-        storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
-      )
+  const [outcome] = await outcomesOf(workspaceId, events, { ...query, isDiscreet }, context)
   if (!outcome) throw new Error('the store returned no outcome')
   if (checked && !query.dry_run) countViolations(workspaceId, checked, outcome, context)
   if (outcome.status === 'rejected') {
-    refundRate(1)
+    context.refundRate(1)
     const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)
     throw new Problem(code, { detail, keptAs: outcome.code, faults: faultsOf(outcome.code, checked) })
   }
@@ -70,16 +65,12 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body,
 }
 
 export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body, query }, context) => {
-  const { storage, tallyOf, refundRate, keepRefusal, caller } = context
+  const { refundRate, keepRefusal, caller } = context
   const { events } = body
   const checked = await checkedEvents(workspaceId, events, context)
   const rows = events.map((event, index) => newBatchEvent(event, checked[index]?.breaks))
   const isDiscreet = discretionOf(caller) !== undefined
-  const outcomes = query.dry_run
-    ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
-    : await tallyOf(keyIdOf(caller)).events(rows.length, () =>
-        storage.events.insertEvents(workspaceId, rows, keyIdOf(caller), isDiscreet),
-      )
+  const outcomes = await outcomesOf(workspaceId, rows, { ...query, isDiscreet }, context)
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const shortened = new ShortenedLists()
   const results = outcomes.map((outcome, index) => {
@@ -105,6 +96,20 @@ async function checkedEvents(
   { eventChecks, caller }: Context,
 ) {
   return await eventChecks.check(workspaceId, definitionChangesOf(caller), events)
+}
+
+/** Stores events, or for a dry run finds what storing them would do. @returns an outcome per event, in order */
+function outcomesOf(
+  workspaceId: string,
+  events: NewEvent[],
+  { dry_run, isDiscreet }: { dry_run?: boolean; isDiscreet: boolean },
+  { storage, tallyOf, caller }: Context,
+): Promise<EventOutcome[]> {
+  if (dry_run) return storage.events.checkEvents(workspaceId, events, isDiscreet)
+  const keyId = keyIdOf(caller)
+  return tallyOf(keyId).events(events.length, () =>
+    storage.events.insertEvents(workspaceId, events, keyId, isDiscreet),
+  )
 }
 
 /** Counts an event that does not conform, if it was stored now or rejected for that. */
