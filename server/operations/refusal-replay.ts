@@ -6,6 +6,7 @@ import { isPartial } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import type { EventOutcome, NewEvent } from '../storage/events/event-store.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
+import { customerName } from '../storage/tables/customers.ts'
 import { definitionChangesOf, newBatchEvent } from './new-event.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
@@ -107,14 +108,8 @@ async function initialized(
   { isDry, context }: Options,
 ): Promise<Replayed> {
   const { storage, tallyOf } = context
-  const known = await storage.db
-    .selectFrom('customers')
-    .select('customer_name')
-    .where('workspace_id', '=', workspaceId)
-    .where('customer_type', '=', customer.customer_type)
-    .where('client_customer_id', '=', customer.client_customer_id)
-    .executeTakeFirst()
-  const named = { ...customer, ...known }
+  const customer_name = (await customerName(storage.db, workspaceId, customer)) ?? customer.customer_name
+  const named = { ...customer, customer_name }
   const outcome = isDry
     ? await storage.events.checkCustomer(workspaceId, named)
     : await storage.events.initializeCustomer(workspaceId, named)

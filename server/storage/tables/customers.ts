@@ -37,6 +37,22 @@ export async function findCustomer(
   return row && customerOf(row)
 }
 
+/** The name of the customer that the application knows by this identifier; undefined if there is none. */
+export async function customerName(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { customer_type, client_customer_id }: Pick<Customer, 'customer_type' | 'client_customer_id'>,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('customers')
+    .select('customer_name')
+    .where('workspace_id', '=', workspaceId)
+    .where('customer_type', '=', customer_type)
+    .where('client_customer_id', '=', client_customer_id)
+    .executeTakeFirst()
+  return row?.customer_name
+}
+
 /** The given customers that exist in the workspace, by identifier. */
 export async function customersWith(
   db: Kysely<DB>,
