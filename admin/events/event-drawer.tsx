@@ -1,18 +1,6 @@
-import '@mantine/core/styles/Drawer.css'
-import {
-  ActionIcon,
-  Alert,
-  Anchor,
-  Drawer,
-  Group,
-  List,
-  SimpleGrid,
-  Stack,
-  Text,
-  Tooltip,
-} from '@mantine/core'
-import { IconAlertTriangle, IconChevronDown, IconChevronUp, IconFilter } from '@tabler/icons-react'
-import { type ReactNode, useEffect } from 'react'
+import { ActionIcon, Alert, Anchor, Group, List, SimpleGrid, Stack, Text, Tooltip } from '@mantine/core'
+import { IconAlertTriangle, IconFilter } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
@@ -23,104 +11,19 @@ import { durationText } from '../parts/instants/duration-text.ts'
 import { exactText } from '../parts/instants/instant-text.ts'
 import { JsonTree } from '../parts/json/json-tree.tsx'
 import { namesIn } from '../parts/json-pointer.ts'
+import type { Moves } from '../parts/lists/opened.ts'
+import { SideDrawer } from '../parts/lists/side-drawer.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { isolated, visibleName } from '../parts/visible-name.ts'
-import { useMembership, useSessionEnded } from '../session/session.ts'
+import { useMembership } from '../session/session.ts'
 import { stepOf } from './event-rows.tsx'
-import type { Moves } from './opened.ts'
 import { valueText } from './variables-text.ts'
 
 export type FilterBy = (
   name: 'journey_id' | 'customer_id' | 'event_id' | 'key_id' | 'variable',
   value: string,
 ) => void
-
-/** A drawer with the details of a list item. J and K, or the arrow keys, move through the list. */
-export function SideDrawer({
-  title,
-  opened,
-  onClose,
-  moves: { next, previous },
-  children,
-}: {
-  title: ReactNode
-  opened: boolean
-  onClose: () => void
-  moves: Moves
-  children: ReactNode
-}) {
-  // Then the keys belong to the dialog that asks to sign in again.
-  const isCovered = useSessionEnded()
-  useEffect(() => {
-    if (!opened || isCovered) return
-    function onKeyDown(event: KeyboardEvent) {
-      if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event)) return
-      const move = ['j', 'ArrowDown'].includes(event.key)
-        ? next
-        : ['k', 'ArrowUp'].includes(event.key)
-          ? previous
-          : undefined
-      if (!move) return
-      event.preventDefault()
-      move()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [opened, isCovered, next, previous])
-
-  return (
-    <Drawer
-      opened={opened}
-      onClose={onClose}
-      position="right"
-      size="min(34rem, 100vw)"
-      title={title}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      attributes={{ header: { role: 'presentation' } }}
-      overlayProps={{ backgroundOpacity: 0.15 }}
-      styles={{ title: { fontWeight: 650, minWidth: 0, overflowWrap: 'anywhere' } }}
-    >
-      <Stack gap="md">
-        <Group gap={4}>
-          <MoveButton label="Previous" onClick={previous} icon={<IconChevronUp size={16} aria-hidden />} />
-          <MoveButton label="Next" onClick={next} icon={<IconChevronDown size={16} aria-hidden />} />
-          <Text size="xs" c="dimmed" ml={4} visibleFrom="sm">
-            K and J, or the arrow keys
-          </Text>
-        </Group>
-        {children}
-      </Stack>
-    </Drawer>
-  )
-}
-
-function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof Element && target.matches('input, textarea, select, [contenteditable]')
-}
-
-function MoveButton({
-  label,
-  icon,
-  onClick,
-}: {
-  label: string
-  icon: ReactNode
-  onClick: (() => void) | undefined
-}) {
-  return (
-    <ActionIcon
-      variant="default"
-      aria-label={label}
-      // Not truly disabled: that would lose the focus at the end of the list.
-      aria-disabled={!onClick}
-      data-disabled={!onClick}
-      onClick={() => onClick?.()}
-    >
-      {icon}
-    </ActionIcon>
-  )
-}
 
 /** The details of an event next to the list. `event` is null if it does not exist, undefined until it has loaded. */
 export function EventDrawer({

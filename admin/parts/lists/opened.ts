@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router'
-import { type FilterReader, text } from '../parts/filters/filter-readers.ts'
-import { useFilters } from '../parts/filters/filters.ts'
+import { type FilterReader, text } from '../filters/filter-readers.ts'
+import { useFilters } from '../filters/filters.ts'
 
 /** Moves to the next or previous item of the list; undefined at its ends. */
 export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
