@@ -7,6 +7,7 @@ import type { Schemas } from '../../client/person.ts'
 import { useCustomerChoices } from '../customers/customer-choices.ts'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
+import { JourneyFilter } from '../journeys/journey-filter.tsx'
 import { useKeyChoices } from '../keys/key-choices.ts'
 import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -241,17 +242,7 @@ function EventFilterLine({
       end={end}
       fields={
         <>
-          <SearchedSelect
-            label="Journey"
-            source={journeys}
-            value={journey_id}
-            onChange={(value) => set('journey_id', value)}
-            placeholder="All journeys"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
-            nothingFoundMessage="No journey with this name"
-            unknownMessage="This workspace has no such journey."
-          />
+          <JourneyFilter value={journey_id} onChange={(value) => set('journey_id', value)} />
           <SearchedSelect
             label="Customer"
             source={customers}

@@ -4,13 +4,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../../client/person.ts'
 import { useJourneyChoices } from '../../journeys/journey-choices.ts'
+import { JourneyFilter } from '../../journeys/journey-filter.tsx'
 import { useKeyName } from '../../keys/key-name.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterField } from '../../parts/filters/filter-field.tsx'
 import type { Chip } from '../../parts/filters/filter-line.tsx'
 import { code, text } from '../../parts/filters/filter-readers.ts'
 import { type Filters, given, useFilters } from '../../parts/filters/filters.ts'
-import { SearchedSelect } from '../../parts/forms/searched-select.tsx'
 import { ArrowKeys } from '../../parts/lists/arrow-keys.tsx'
 import { useOpened } from '../../parts/lists/opened.ts'
 import { SideDrawer } from '../../parts/lists/side-drawer.tsx'
@@ -176,17 +176,7 @@ function RefusedFilterLine({
             value={values.key_id}
             onChange={(value) => set('key_id', value.trim())}
           />
-          <SearchedSelect
-            label="Journey"
-            source={journeys}
-            value={values.journey_id}
-            onChange={(value) => set('journey_id', value)}
-            placeholder="All journeys"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
-            nothingFoundMessage="No journey with this name"
-            unknownMessage="This workspace has no such journey."
-          />
+          <JourneyFilter value={values.journey_id} onChange={(value) => set('journey_id', value)} />
           <FilterField
             label="event_id"
             monospace
