@@ -122,12 +122,7 @@ function WebhookPage({
               </Title>
               <Deliveries webhook={webhook} />
             </section>
-            <section aria-labelledby="verification-heading">
-              <Title order={2} size="h4" mb="sm" id="verification-heading">
-                How a receiver verifies messages
-              </Title>
-              <VerificationHelp />
-            </section>
+            <VerificationHelp />
           </>
         )}
       </Stack>

@@ -1,4 +1,4 @@
-import { Anchor, Box, Button, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Box, Button, Stack, Table, Text } from '@mantine/core'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -128,12 +128,7 @@ function NoWebhooks() {
         Create a webhook to tell another program that a customer signed up, a step was reached, or requests
         are being rejected, without asking Cairn again and again.
       </EmptyState>
-      <section aria-labelledby="verification-heading">
-        <Title order={2} size="h4" mb="sm" id="verification-heading">
-          How a receiver verifies messages
-        </Title>
-        <VerificationHelp />
-      </section>
+      <VerificationHelp />
     </Stack>
   )
 }
