@@ -18,7 +18,8 @@ import {
   TextInput,
 } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconPlus, IconTrash } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
+import { useFocusNext } from '../parts/forms/focus-next.ts'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
 import { isolated } from '../parts/visible-name.ts'
 import type { DraftForm } from './definition-draft.ts'
@@ -55,25 +56,18 @@ export function FieldList({
 }: ValueProps & { draft: ValueDraft /** The name of a nested object. */; of?: string }) {
   const { fields } = draft
   const listId = useId()
-  const focusNext = useRef('')
-
-  // The element to focus exists only after rendering.
-  useEffect(() => {
-    if (!focusNext.current) return
-    document.getElementById(focusNext.current)?.focus()
-    focusNext.current = ''
-  })
+  const focusNext = useFocusNext()
 
   function add() {
     const field = emptyField()
     form.insertListItem(`${path}.fields`, field)
-    focusNext.current = `${listId}-${field.key}-name`
+    focusNext(`${listId}-${field.key}-name`)
   }
 
   function remove(index: number) {
     const neighbour = fields[index + 1] ?? fields[index - 1]
     form.removeListItem(`${path}.fields`, index)
-    focusNext.current = neighbour ? `${listId}-${neighbour.key}-remove` : `${listId}-add`
+    focusNext(neighbour ? `${listId}-${neighbour.key}-remove` : `${listId}-add`)
   }
 
   return (

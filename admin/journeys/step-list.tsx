@@ -21,8 +21,9 @@ import {
 import type { useForm } from '@mantine/form'
 import { useReducedMotion } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
-import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
+import { type CSSProperties, type Ref, useEffect, useId, useState } from 'react'
 import { stepLimit } from '../parts/forms/field-faults.ts'
+import { useFocusNext } from '../parts/forms/focus-next.ts'
 import { monospaceField } from '../parts/forms/monospace-field.ts'
 import { Relative } from '../parts/instants/instant.tsx'
 import { countOf } from '../parts/number-text.ts'
@@ -38,35 +39,28 @@ export function StepList({ form, received }: { form: Form; received: ReceivedNam
   const listId = useId()
   const isMotionReduced = useReducedMotion()
   const [announcement, setAnnouncement] = useState('')
-  const focusNext = useRef('')
-
-  // The element to focus exists, or is in its place, only after rendering.
-  useEffect(() => {
-    if (!focusNext.current) return
-    document.getElementById(focusNext.current)?.focus()
-    focusNext.current = ''
-  })
+  const focusNext = useFocusNext()
 
   const elementId = (step: StepDraft, part: StepElement) => `${listId}-${step.key}-${part}`
 
   function add() {
     const step = emptyStep()
     form.insertListItem('steps', step)
-    focusNext.current = elementId(step, 'event_id')
+    focusNext(elementId(step, 'event_id'))
   }
 
   function remove(index: number, step: StepDraft) {
     const neighbour = steps[index + 1] ?? steps[index - 1]
     form.removeListItem('steps', index)
     setAnnouncement(`${nameOf(step, index)} removed.`)
-    focusNext.current = neighbour ? elementId(neighbour, 'remove') : `${listId}-add`
+    focusNext(neighbour ? elementId(neighbour, 'remove') : `${listId}-add`)
   }
 
   function move(from: number, to: number, step: StepDraft, focus: StepElement) {
     if (to < 0 || to >= steps.length) return
     form.reorderListItem('steps', { from, to })
     setAnnouncement(`${nameOf(step, from)} is now step ${to + 1} of ${steps.length}.`)
-    focusNext.current = elementId(step, focus)
+    focusNext(elementId(step, focus))
   }
 
   return (
