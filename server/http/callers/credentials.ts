@@ -13,7 +13,7 @@ import {
 } from '../../storage/tables/service-keys.ts'
 import { originOf } from './origins.ts'
 
-/** Minimum interval between updates of `last_used`. */
+/** Minimum interval between updates of `last_used_ms`. */
 const LAST_USED_MS = 60_000
 
 /** Maximum keys cached; with more, some are looked up again. */
