@@ -25,7 +25,7 @@ export function AccountScreen() {
   return (
     <Page title="Account" description="Your account, shared by all your workspaces.">
       <Paper withBorder p="lg">
-        <DataList orientation="vertical" style={{ overflowWrap: 'anywhere' }}>
+        <DataList orientation="vertical" className="breakable">
           <DataList.Item>
             <DataList.ItemLabel>Email</DataList.ItemLabel>
             <DataList.ItemValue>{person.email}</DataList.ItemValue>

@@ -20,7 +20,7 @@ export function AuditChanges({ entry }: { entry: Schemas['AuditEntry'] }) {
       <Table.Tbody>
         {names.map((name) => (
           <Table.Tr key={name}>
-            <Table.Th scope="row" fw={400} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            <Table.Th scope="row" fw={400} ff="monospace" className="breakable">
               {name}
             </Table.Th>
             <Table.Td>{Object.hasOwn(before, name) ? <JsonValue value={before[name]} /> : '–'}</Table.Td>

@@ -34,7 +34,7 @@ export function AuditItem({
             {entry.address !== null && (
               <>
                 {' from '}
-                <Text span inherit style={{ overflowWrap: 'anywhere' }}>
+                <Text span inherit className="breakable">
                   {entry.address}
                 </Text>
               </>

@@ -10,7 +10,7 @@ type Entry = Schemas['AuditEntry']
 /** An entry as a sentence: “Grace Hopper changed the role of Alan Turing from viewer to admin”. */
 export function AuditSentence({ entry }: { entry: Entry }) {
   return (
-    <Text span inherit style={{ overflowWrap: 'anywhere' }}>
+    <Text span inherit className="breakable">
       <Actor actor={entry.actor} /> {predicate(entry)}
     </Text>
   )

@@ -57,7 +57,7 @@ function JourneyProgress({
           component={Link}
           fw={600}
           to={`/w/${workspace_id}/journeys/${journey_id}`}
-          style={{ overflowWrap: 'anywhere' }}
+          className="breakable"
         >
           {visibleName(name, journey_id)}
         </Anchor>
@@ -103,7 +103,7 @@ function StepLine({
         color={reached_at ? 'var(--series-1)' : 'var(--mantine-color-dimmed)'}
         style={{ flexShrink: 0 }}
       />
-      <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+      <Box flex={1} miw={0} className="breakable">
         {step}. {isolated(name)}
         {out_of_order && ' (completed out of order)'}
       </Box>

@@ -37,13 +37,13 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
         <Table.Tbody>
           {customers.map((customer) => (
             <Table.Tr key={customer.customer_id}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <Table.Td className="breakable">
                 <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer.customer_id}`}>
                   {visibleName(customer.customer_name, customer.customer_id)}
                 </Anchor>
                 <Group hiddenFrom="sm" gap="xs" mt={4} fz="sm">
                   <CustomerType type={customer.customer_type} />
-                  <Text span inherit ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                  <Text span inherit ff="monospace" className="breakable">
                     {customer.client_customer_id}
                   </Text>
                   <LastSeen activity={customer.activity} />
@@ -53,7 +53,7 @@ export function CustomerTable({ customers }: { customers: readonly Schemas['Cust
               <Table.Td visibleFrom="sm">
                 <CustomerType type={customer.customer_type} />
               </Table.Td>
-              <Table.Td visibleFrom="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+              <Table.Td visibleFrom="sm" ff="monospace" className="breakable">
                 {customer.client_customer_id}
               </Table.Td>
               <Table.Td visibleFrom="sm">

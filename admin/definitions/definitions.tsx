@@ -117,7 +117,7 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
         <Table.Tbody>
           {entries.map((entry) => (
             <Table.Tr key={entry.event_id}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <Table.Td className="breakable">
                 <Name entry={entry} />
                 <Group hiddenFrom="sm" gap="xs" mt={4} fz="sm">
                   <State entry={entry} />

@@ -28,7 +28,7 @@ export function Differences({ changes }: Pick<Change, 'changes'>) {
   return (
     <List size="sm">
       {changes.map(({ pointer, change, senders, readers, detail }) => (
-        <List.Item key={`${pointer} ${change}`} style={{ overflowWrap: 'anywhere' }}>
+        <List.Item key={`${pointer} ${change}`} className="breakable">
           <Text span inherit ff="monospace">
             {pointerText(pointer) || 'custom_variables'}
           </Text>{' '}

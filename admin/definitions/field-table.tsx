@@ -42,7 +42,7 @@ export function FieldTable({
           <Table.Tbody>
             {fields.map((field) => (
               <Table.Tr key={field.pointer} style={{ verticalAlign: 'top' }}>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                <Table.Td className="breakable">
                   <FieldName field={field} />
                   <Box hiddenFrom="sm" fz="sm" mt={4}>
                     <div>{typeText(field.value)}</div>
@@ -54,14 +54,14 @@ export function FieldTable({
                   </Box>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{typeText(field.value)}</Table.Td>
-                <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                <Table.Td visibleFrom="sm" className="breakable">
                   <Rules value={field.value} />
                 </Table.Td>
-                <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                <Table.Td visibleFrom="sm" className="breakable">
                   <Description value={field.value} />
                 </Table.Td>
                 {isObserved && (
-                  <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                  <Table.Td visibleFrom="sm" className="breakable">
                     <ObservedField pointer={field.pointer} observed={observed} />
                   </Table.Td>
                 )}
@@ -81,7 +81,7 @@ export function FieldTable({
           </Text>
           <List size="sm">
             {undefinedFields.map((field) => (
-              <List.Item key={field.pointer} style={{ overflowWrap: 'anywhere' }}>
+              <List.Item key={field.pointer} className="breakable">
                 <Text span inherit ff="monospace">
                   {pointerText(field.pointer)}
                 </Text>{' '}

@@ -43,7 +43,7 @@ export function Trial({ trial }: { trial: Schemas['DefinitionTrial'] }) {
             {violations.map((violation) => (
               <List.Item
                 key={`${violation.code} ${violation.pointer} ${violation.expected}`}
-                style={{ overflowWrap: 'anywhere' }}
+                className="breakable"
               >
                 {violationText(violation)} ({countOf(violation.events, 'event')})
               </List.Item>

@@ -120,7 +120,7 @@ function KindRow({ kind }: { kind: Kind }) {
   const outcomeText = `${outcome === 'stored' ? 'Stored' : 'Rejected'}, revision ${countText(revision)}`
   return (
     <Table.Tr>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      <Table.Td className="breakable">
         {codeTexts[code] ?? code}
         {code !== 'other' && (
           <>
@@ -137,7 +137,7 @@ function KindRow({ kind }: { kind: Kind }) {
           Last <Instant at={last_at} relative />
         </Box>
       </Table.Td>
-      <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Table.Td visibleFrom="sm" className="breakable">
         {key}
       </Table.Td>
       <Table.Td visibleFrom="sm">{outcomeText}</Table.Td>

@@ -56,7 +56,7 @@ export function EventDetails({
 
 function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <Stack gap={2} fz="sm" miw={0} maw="100%" style={{ overflowWrap: 'anywhere' }}>
+    <Stack gap={2} fz="sm" miw={0} maw="100%" className="breakable">
       <Text span inherit fw={600}>
         {name}
       </Text>

@@ -164,7 +164,7 @@ function Warnings({ warnings }: { warnings: Schemas['EventWarnings'] }) {
     <Alert color="yellow" p="xs" title="Does not conform to its current definition">
       <List size="sm">
         {warnings.map(({ code, pointer, detail }) => (
-          <List.Item key={`${code} ${pointer}`} style={{ overflowWrap: 'anywhere' }}>
+          <List.Item key={`${code} ${pointer}`} className="breakable">
             <Text span inherit ff="monospace">
               {isolated(nameOf(pointer))}
             </Text>{' '}

@@ -55,7 +55,7 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
           </ThemeIcon>
           <Box miw={0} flex={1}>
             {/* Without the facts: their relative time would announce all of it anew each minute. */}
-            <Text fw={500} role="status" style={{ overflowWrap: 'anywhere' }}>
+            <Text fw={500} role="status" className="breakable">
               {/* Keyed by event, so that one with the same name is announced too. */}
               <span key={event?.id}>
                 {event
@@ -86,7 +86,7 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
           <Text fw={500} mb={4}>
             Next steps
           </Text>
-          <Group gap="lg" style={{ overflowWrap: 'anywhere' }}>
+          <Group gap="lg" className="breakable">
             {journey.steps.length > 0 ? (
               <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
                 View report of {name}

@@ -102,7 +102,7 @@ function RejectedRequest({
   const { workspace_id } = useMembership()
   const { refusal_id, code, operation, event_id, received_at } = refusal
   return (
-    <Box component="li" className="timeline-line" py={8} fz="sm" style={{ overflowWrap: 'anywhere' }}>
+    <Box component="li" className="timeline-line breakable" py={8} fz="sm">
       <Group justify="space-between" gap="xs">
         <Text span inherit ff="monospace" fw={650}>
           {code}

@@ -33,7 +33,7 @@ export function Gate({
                 {title}
               </Title>
               {description && (
-                <Text component="div" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
+                <Text component="div" c="dimmed" mt={4} className="breakable">
                   {description}
                 </Text>
               )}

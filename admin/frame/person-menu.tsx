@@ -27,10 +27,10 @@ export function PersonMenu() {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>
-            <Text size="sm" fw={600} c="var(--mantine-color-text)" style={{ overflowWrap: 'anywhere' }}>
+            <Text size="sm" fw={600} c="var(--mantine-color-text)" className="breakable">
               {visibleName(person.name)}
             </Text>
-            <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+            <Text size="xs" className="breakable">
               {person.email}
             </Text>
             <Text size="xs">{roleName[role]}</Text>

@@ -34,7 +34,7 @@ export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[]
     >
       <List size="sm">
         {unread.map(({ name, text, form }) => (
-          <List.Item key={name} style={{ overflowWrap: 'anywhere' }}>
+          <List.Item key={name} className="breakable">
             <Text span inherit ff="monospace">
               {name}
             </Text>{' '}

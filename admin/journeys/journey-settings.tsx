@@ -53,7 +53,7 @@ function JourneyDetails({ journey: { description, steps } }: { journey: Schemas[
       {steps.length > 0 ? (
         <List type="ordered" spacing="xs">
           {steps.map(({ event_id, name }) => (
-            <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
+            <List.Item key={event_id} className="breakable">
               {isolated(name)}{' '}
               <Text span size="sm" ff="monospace">
                 {isolated(event_id)}

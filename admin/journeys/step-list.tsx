@@ -271,7 +271,7 @@ function StepItem(props: StepItemProps) {
 function ReceivedOption({ name, received }: { name: string; received: ReceivedName | undefined }) {
   return (
     <div>
-      <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" ff="monospace" className="breakable">
         {name}
       </Text>
       {received && (

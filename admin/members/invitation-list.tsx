@@ -63,7 +63,7 @@ export function InvitationList() {
           <Table.Tbody>
             {invitations.items.map((invitation) => (
               <Table.Tr key={invitation.invitation_id}>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                <Table.Td className="breakable">
                   <Text size="sm" fw={600}>
                     {invitation.email}
                   </Text>

@@ -77,7 +77,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
   return (
     <>
       <Table.Tr>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <Table.Td className="breakable">
           <Text size="sm" fw={600}>
             {visibleName(member.name)}
             {isSelf && (

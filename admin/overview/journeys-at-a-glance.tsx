@@ -63,7 +63,7 @@ function JourneyLine({ journey: { journey_id, name } }: { journey: Schemas['Jour
   const last = report?.steps.at(-1)
   return (
     <Table.Tr>
-      <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+      <Table.Th scope="row" fw={400} className="breakable">
         <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
           {visibleName(name, journey_id)}
         </Anchor>

@@ -52,7 +52,7 @@ export function Lines({ children }: { children: ReactNode }) {
 export function Line({ at, children }: { at: string; children: ReactNode }) {
   return (
     <Group component="li" justify="space-between" wrap="nowrap" gap="md" fz="sm">
-      <Text component="div" inherit miw={0} style={{ overflowWrap: 'anywhere' }}>
+      <Text component="div" inherit miw={0} className="breakable">
         {children}
       </Text>
       <Instant at={at} relative />

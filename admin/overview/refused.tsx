@@ -88,7 +88,7 @@ function rejectingKeys(
 function RefusedLine({ key_id, rejections, created, last_at }: RejectingKey) {
   return (
     <Table.Tr>
-      <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+      <Table.Th scope="row" fw={400} className="breakable">
         {key_id === null ? 'Other keys' : <KeyName key_id={key_id} />}
       </Table.Th>
       <Table.Td fw={600}>{rejectionText(rejections)}</Table.Td>

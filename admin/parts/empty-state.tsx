@@ -15,7 +15,7 @@ export function EmptyState({
 }) {
   return (
     <Paper withBorder p="xl">
-      <Stack align="center" gap="sm" py="md" ta="center" style={{ overflowWrap: 'anywhere' }}>
+      <Stack align="center" gap="sm" py="md" ta="center" className="breakable">
         {icon && (
           <Box c="dimmed" aria-hidden>
             {icon}

@@ -8,7 +8,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
       <Text component="dt" size="xs" c="dimmed">
         {name}
       </Text>
-      <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+      <Text component="dd" size="sm" m={0} className="breakable">
         {children}
       </Text>
     </div>

@@ -30,7 +30,7 @@ export function Page({
     <Stack gap="lg" maw="72rem">
       <title>{[title, workspace && visibleName(workspace.name), 'Cairn'].filter(Boolean).join(' · ')}</title>
       <Group justify="space-between" align="flex-start" gap="md">
-        <Box miw={0} flex="1 1 18rem" style={{ overflowWrap: 'anywhere' }}>
+        <Box miw={0} flex="1 1 18rem" className="breakable">
           <Title order={1} size="h2" tabIndex={-1} ref={heading}>
             {title}
           </Title>

@@ -34,7 +34,7 @@ export function GroupTable({ report, breakdown }: { report: Report; breakdown: s
         <Table.Tbody>
           {groups.map((group) => (
             <Table.Tr key={groupKey(group.group)} style={{ verticalAlign: 'top' }}>
-              <Table.Th scope="row" miw="8rem" style={{ overflowWrap: 'anywhere' }}>
+              <Table.Th scope="row" miw="8rem" className="breakable">
                 {isolated(groupLabel(group.group, breakdown))}
                 <Text size="xs" fw={400}>
                   {countOf(group.enrolled, 'customer')}

@@ -49,7 +49,7 @@ export function GroupTimes({
           <Table.Tbody>
             {table.rows.map(({ key, cells: [label, ...numbers] }) => (
               <Table.Tr key={key}>
-                <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+                <Table.Th scope="row" fw={400} className="breakable">
                   {isolated(label)}
                 </Table.Th>
                 {numbers.map((number, index) => (

@@ -149,7 +149,7 @@ function JourneyCustomers({ journey }: { journey: Schemas['Journey'] }) {
         }
       />
       {report.data && <IncompleteNumbers report={report.data} from={ofReport.query.entered_from} />}
-      <Text style={{ overflowWrap: 'anywhere' }}>{sentenceOf(values, steps)}</Text>
+      <Text className="breakable">{sentenceOf(values, steps)}</Text>
       <FoundStatus query={customers} noun="customer" />
       <ProblemAlert error={customers.listError} onRetry={() => void customers.refetch()} />
       {!report.data && <ProblemAlert error={report.error} onRetry={() => void report.refetch()} />}
@@ -191,13 +191,13 @@ function CustomersTable({
       <Table.Tbody>
         {customers.map((customer) => (
           <Table.Tr key={customer.customer_id} style={{ verticalAlign: 'top' }}>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+            <Table.Td className="breakable">
               <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer.customer_id}`}>
                 {visibleName(customer.customer_name, customer.customer_id)}
               </Anchor>
               <Group gap="xs" mt={4} fz="sm">
                 <CustomerType type={customer.customer_type} />
-                <Text span inherit ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                <Text span inherit ff="monospace" className="breakable">
                   {customer.client_customer_id}
                 </Text>
               </Group>
@@ -235,12 +235,7 @@ function StepsReached({
         {countText(reached)} of {countText(steps.length)}
       </Text>
       {reached_at.map((at, index) => (
-        <Group
-          key={steps[index]?.step ?? at}
-          justify="space-between"
-          gap="0 md"
-          style={{ overflowWrap: 'anywhere' }}
-        >
+        <Group key={steps[index]?.step ?? at} justify="space-between" gap="0 md" className="breakable">
           <span>
             {index + 1}. {isolated(steps[index]?.name)}
           </span>

@@ -105,7 +105,7 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
               <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
             )
           ) : (
-            <Stack gap="xl" aria-busy={isPlaceholderData} style={{ overflowWrap: 'anywhere' }}>
+            <Stack gap="xl" aria-busy={isPlaceholderData} className="breakable">
               {(report.groups || report.comparison) && (
                 <ReportComparisons
                   report={report}

@@ -32,7 +32,7 @@ export function MistakenNames({ journey_id, steps }: { journey_id: string; steps
     >
       <List size="sm">
         {mistaken.map(({ step, name, count }) => (
-          <List.Item key={`${step.step} ${name}`} style={{ overflowWrap: 'anywhere' }}>
+          <List.Item key={`${step.step} ${name}`} className="breakable">
             Step {step.step}, “{isolated(step.name)}”, expects <Name>{step.event_id}</Name> and was never
             reached. This journey received <Name>{name}</Name>: {countOf(count, 'event')} in the last 30 days.
           </List.Item>

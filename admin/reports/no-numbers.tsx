@@ -62,7 +62,7 @@ export function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey'
       }
     >
       The steps are defined:{' '}
-      <span style={{ overflowWrap: 'anywhere' }}>
+      <span className="breakable">
         {listFormat.format(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
       </span>
       .{' '}

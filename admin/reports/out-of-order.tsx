@@ -17,7 +17,7 @@ export function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']
       </Text>
       <List size="sm">
         {steps.map(({ step, event_id, name, out_of_order }) => (
-          <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
+          <List.Item key={event_id} className="breakable">
             <Anchor
               component={Link}
               inherit

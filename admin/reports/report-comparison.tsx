@@ -88,7 +88,7 @@ function ComparisonTable({ report, comparison }: { report: Report; comparison: C
           const difference = comparison.differences[index] ?? null
           return (
             <Table.Tr key={step.step} style={{ verticalAlign: 'top' }}>
-              <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+              <Table.Th scope="row" className="breakable">
                 {step.step}. {isolated(step.name)}
                 <Text size="xs" fw={400} hiddenFrom="sm">
                   <Difference difference={difference} />

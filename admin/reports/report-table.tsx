@@ -117,7 +117,7 @@ function StepRows({
         </Table.Tr>
       )}
       <Table.Tr>
-        <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+        <Table.Th scope="row" className="breakable">
           <Text span inherit fw={600}>
             {step.step}. {isolated(step.name)}
           </Text>

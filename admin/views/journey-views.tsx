@@ -155,7 +155,7 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
       onBack={onDone}
       onSubmit={() => replace.mutate(undefined, { onSuccess: leave })}
     >
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" className="breakable">
         Let the view “{visibleName(view.name)}” show the report that is open
         {view.visibility === 'workspace' ? ', for everybody in the workspace and on its links' : ''}? Its own
         period and filters are lost.
@@ -181,7 +181,7 @@ function Removal({ view, onDone }: { view: View; onDone: () => void }) {
       onBack={onDone}
       onSubmit={() => remove.mutate(undefined, { onSuccess: onDone })}
     >
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" className="breakable">
         Remove the view “{visibleName(name)}”
         {visibility === 'workspace' ? ' for everybody in the workspace' : ''}? The journey and its data stay.
       </Text>

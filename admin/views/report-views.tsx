@@ -45,7 +45,7 @@ function OpenedView({ journey_id }: { journey_id: string }) {
     String(parametersOf(queryOf(search, view.query.chart ?? firstChart)))
   const isChanged = shownBy(search) !== shownBy(parametersOf(view.query))
   return (
-    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+    <Text size="sm" className="breakable">
       View: <b>{visibleName(view.name, view.view_id)}</b>
       {isChanged && ', changed since it was opened'}
     </Text>

@@ -78,7 +78,7 @@ function SharedView({
   return (
     <Box component="main" maw="64rem" mx="auto" px="md" py="xl">
       <title>{`${title} · Cairn`}</title>
-      <Stack gap="xl" style={{ overflowWrap: 'anywhere' }}>
+      <Stack gap="xl" className="breakable">
         <Box>
           <Title order={1} size="h2" tabIndex={-1} ref={heading}>
             {title}

@@ -70,7 +70,7 @@ export function ViewLinks({
   const isOff = codeOf(create.error) === 'view_links_off'
   return (
     <Stack>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" className="breakable">
         Links to “{name}” for people without an account. They show its numbers, and no customer or event.
       </Text>
       {links.isPending && <Loading lines={2} />}
@@ -80,7 +80,7 @@ export function ViewLinks({
         <Stack component="ul" aria-label="Links" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
           {links.data.data.map((link) => (
             <Group component="li" key={link.link_id} justify="space-between" wrap="nowrap" gap="md">
-              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              <Text size="sm" className="breakable">
                 By {isolated(link.created_by)}, <Instant at={link.created_at} />; works until{' '}
                 <Instant at={link.expires_at} />
               </Text>

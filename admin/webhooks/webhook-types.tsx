@@ -49,7 +49,7 @@ export function typesText(types: readonly string[]): string {
 export function UrlText({ url }: { url: string }) {
   const [, before = '', host = '', after = ''] = /^([^/]*\/\/)([^/?#]*)(.*)$/s.exec(url) ?? []
   return (
-    <Text span inherit style={{ overflowWrap: 'anywhere' }}>
+    <Text span inherit className="breakable">
       {before}
       <strong>{host}</strong>
       {after}

@@ -94,7 +94,7 @@ function WebhookPage({
   return (
     <Page
       title={host}
-      description={<span style={{ overflowWrap: 'anywhere' }}>{webhook.description}</span>}
+      description={<span className="breakable">{webhook.description}</span>}
       action={
         !isEditing && (
           <Group gap="xs">

@@ -52,7 +52,7 @@ export function RefusedGroup({
       >
         <Group gap={8} wrap="nowrap" align="flex-start">
           <Chevron size={16} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
-          <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+          <Box flex={1} miw={0} className="breakable">
             <Text span inherit ff="monospace" fw={650}>
               {group.code}
             </Text>

@@ -32,7 +32,7 @@ function Line({
   return (
     <Box component="li" className="timeline-line" py={8} fz="sm">
       <Group gap={8} wrap="nowrap" align="flex-start">
-        <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+        <Box flex={1} miw={0} className="breakable">
           <Text span inherit ff="monospace" fw={650}>
             {code}
           </Text>{' '}

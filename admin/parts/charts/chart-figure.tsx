@@ -102,7 +102,7 @@ function Legend({ series }: { series: readonly Series[] }) {
           <svg width={32} height={8} aria-hidden style={{ flexShrink: 0 }}>
             <line x1={0} x2={32} y1={4} y2={4} stroke={color} strokeWidth={2} strokeDasharray={dashes} />
           </svg>
-          <span style={{ overflowWrap: 'anywhere' }}>{isolated(label)}</span>
+          <span className="breakable">{isolated(label)}</span>
         </Group>
       ))}
     </Group>

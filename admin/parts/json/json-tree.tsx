@@ -55,7 +55,7 @@ function Node({
     return (
       <>
         <Group gap={4} wrap="nowrap" align="flex-start">
-          <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
+          <Box miw={0} className="breakable">
             {head}
             <span className={`json-${typeof value}`}>{isolated(JSON.stringify(value))}</span>
           </Box>

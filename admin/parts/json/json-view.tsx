@@ -31,7 +31,7 @@ export function JsonView({ value }: { value: unknown }) {
     >
       {fields.map(([name, field]) => (
         <Fragment key={name}>
-          <Box component="dt" fw={500} style={{ overflowWrap: 'anywhere' }}>
+          <Box component="dt" fw={500} className="breakable">
             {isolated(name)}
           </Box>
           <Box component="dd" m={0} miw={0}>
