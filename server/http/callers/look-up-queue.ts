@@ -1,6 +1,6 @@
 import { siteOf } from '../../domain/addresses.ts'
-import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
-import { Unavailable } from '../../storage/unavailable.ts'
+import { FairQueue } from '../../domain/fair-queue.ts'
+import { turnIn, type Waiting } from '../rates/turns.ts'
 
 /** Look-ups in progress at a time; the store answers each in less than a millisecond. */
 const RUNNING = 4
@@ -10,8 +10,6 @@ const WAITING = { perCaller: 250, inAll: 500 }
 
 /** How long a look-up may wait: longer only if the store does not answer. */
 const DEADLINE_MS = 5_000
-
-type Waiting = { owner: Owner; begin: () => void; refuse: () => void }
 
 /**
  * Queues the look-ups of credentials that are not cached. Anyone can invent keys and sessions, as many as the connections
@@ -24,8 +22,9 @@ export class LookUpQueue {
   /** @throws {Unavailable} `overloaded` if too many of the network are waiting, or for too long */
   async run<Result>(network: string, lookUp: () => Promise<Result>): Promise<Result> {
     // A finished look-up passes its place on to the next.
-    if (this.#running >= RUNNING) await this.#wait({ workspaceId: siteOf(network), caller: network })
-    else this.#running += 1
+    if (this.#running >= RUNNING) {
+      await turnIn(this.#waiting, { workspaceId: siteOf(network), caller: network }, DEADLINE_MS)
+    } else this.#running += 1
     try {
       return await lookUp()
     } finally {
@@ -33,22 +32,5 @@ export class LookUpQueue {
       if (next) next.begin()
       else this.#running -= 1
     }
-  }
-
-  #wait(owner: Owner): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const refuse = () => {
-        clearTimeout(deadline)
-        this.#waiting.delete(waiting)
-        reject(new Unavailable('overloaded'))
-      }
-      const begin = () => {
-        clearTimeout(deadline)
-        resolve()
-      }
-      const waiting = { owner, begin, refuse }
-      const deadline = setTimeout(refuse, DEADLINE_MS)
-      this.#waiting.push(waiting)?.refuse()
-    })
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { siteOf } from '../../domain/addresses.ts'
-import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
-import { Unavailable } from '../../storage/unavailable.ts'
+import { FairQueue } from '../../domain/fair-queue.ts'
+import { turnIn, type Waiting } from '../rates/turns.ts'
 
 /** argon2id with the parameters that OWASP recommends for passwords: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -26,8 +26,6 @@ const KNOWN_IN_A_ROW = 3
  * network.
  */
 export type Guessing = { person: string; workspace?: string } | { network: string }
-
-type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
 
 export type PasswordStatistics = { waiting: number; refused: number }
 
@@ -99,24 +97,18 @@ export class Passwords {
     }
   }
 
-  #wait(guessing: Guessing): Promise<void> {
+  async #wait(guessing: Guessing): Promise<void> {
     const lane = 'person' in guessing ? 'known' : 'other'
-    const queue = lane === 'known' ? this.#known : this.#others
     const owner =
       'person' in guessing
         ? { workspaceId: guessing.workspace ?? guessing.person, caller: guessing.person }
         : { workspaceId: siteOf(guessing.network), caller: guessing.network }
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        owner,
-        begin: resolve,
-        refuse: (error) => {
-          this.#refused[lane] += 1
-          reject(error)
-        },
-      }
-      queue.push(waiting)?.refuse(new Unavailable('overloaded'))
-    })
+    try {
+      await turnIn(lane === 'known' ? this.#known : this.#others, owner)
+    } catch (error) {
+      this.#refused[lane] += 1
+      throw error
+    }
   }
 
   #next(): Waiting | undefined {

@@ -1,13 +1,12 @@
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
+import { turnIn, type Waiting } from './turns.ts'
 
 /** Maximum waiting per caller, as many as commit before the deadline at 100 ms each, and in total. */
 const WAITING = { perCaller: 100, inAll: 1_000 }
 
 /** Maximum wait for a turn, longer than the store waits for a lock: after that the caller has lost patience. */
 const DEADLINE_MS = 10_000
-
-type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
 
 /**
  * Fair queue of the transactions of requests, of which one runs at a time: by workspace and, within each, by caller. A key that
@@ -28,7 +27,7 @@ export class ChangeQueue {
    *   ended the one before
    */
   async run<Result>(owner: Owner, transaction: () => Promise<Result>): Promise<Result> {
-    if (this.#isBusy) await this.#turn(owner)
+    if (this.#isBusy) await turnIn(this.#waiting, owner, DEADLINE_MS)
     this.#isBusy = true
     try {
       return await transaction()
@@ -39,26 +38,6 @@ export class ChangeQueue {
     } finally {
       this.#passOn()
     }
-  }
-
-  #turn(owner: Owner): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        owner,
-        begin: () => {
-          clearTimeout(deadline)
-          resolve()
-        },
-        refuse: (error) => {
-          clearTimeout(deadline)
-          this.#waiting.delete(waiting)
-          reject(error)
-        },
-      }
-      const overloaded = new Unavailable('overloaded')
-      const deadline = setTimeout(waiting.refuse, DEADLINE_MS, overloaded)
-      this.#waiting.push(waiting)?.refuse(overloaded)
-    })
   }
 
   #refuseWaiting(error: Unavailable) {
