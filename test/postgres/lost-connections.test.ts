@@ -15,6 +15,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import { newDatabase } from '../fixtures/postgres/databases.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import {
+  addJourney,
   countedActivity,
   idOf,
   initialize,
@@ -26,12 +27,14 @@ import {
   type Store,
   type Subject,
 } from '../fixtures/store.ts'
-import { beginErasure, completed } from '../storage/erase.ts'
+import { beginErasure, completed, erase } from '../storage/erase.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 
 /** Found in the statement that stores events, and in the one for customers. */
 const EVENTS = 'INSERT INTO event_messages'
 const CUSTOMERS = 'INSERT INTO customers'
+/** In the first statement that finds out whether events were stored. */
+const OUTCOME = 'SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2'
 /** Only the statement, because the isolation level contains the same word. */
 const COMMIT = 'COMMIT\0'
 
@@ -232,6 +235,20 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     expect(await customersCalled(url, 'user-2')).toEqual([])
   })
 
+  it('does not enrol a customer that was erased in the meantime', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const second = await openStoreForTest({ databaseUrl: url })
+    const { journey_id } = await addJourney(store, subject)
+    const cut = proxy.cutAt(CUSTOMERS, 'before')
+    const outcome = initialize(store, { ...subject, journey_id }, 'user-1')
+    await cut
+    proxy.freeze()
+    await erase(second, subject)
+    proxy.thaw()
+    expect(await outcome).toEqual({ status: 'refused', code: 'customer_erased' })
+  })
+
   it('nor does an initialization that began before the customer was created elsewhere', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
@@ -262,6 +279,30 @@ describe.skipIf(isDistributed)('a connection that dies under a write', () => {
     proxy.thaw()
     await Promise.all(refused)
     expect(await storedEvents(url)).toBe(2)
+  })
+
+  it('is found out about for as long as the database is read-only', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const cut = proxy.cutAt(EVENTS, 'after')
+    const outcome = insert(store, subject)
+    await cut
+    proxy.freeze()
+    const name = new URL(url).pathname.slice(1)
+    await runSql(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    proxy.cutAll()
+    proxy.thaw()
+    for (const _ of ['refused', 'refused again']) {
+      const letThrough = await proxy.hold(OUTCOME)
+      letThrough()
+    }
+    await runSql(
+      url,
+      'SET default_transaction_read_only = off',
+      `ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    )
+    expect(await outcome).toMatchObject({ status: 'created' })
+    expect(await storedEvents(url)).toBe(1)
   })
 
   it('allows a resend only when the first outcome is known', async () => {
