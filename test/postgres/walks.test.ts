@@ -1,6 +1,10 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { expect, it, onTestFinished } from 'vitest'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { noteOrder, SETTLING_MS } from '../../server/storage/postgres/arrivals/arrival-order.ts'
+import { Connection, Servers } from '../../server/storage/postgres/connection/connection.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { readOldest } from '../../server/storage/postgres/reader/forward-reader.ts'
 import { type Cairn, startCairn } from '../fixtures/cairn.ts'
 import { customerInJourney } from '../fixtures/customer.ts'
@@ -108,6 +112,77 @@ it('reads a bounded number of late arrivals for a page, and each event once', as
   expect(new Set(rows.map(({ id }) => id)).size).toBe(LATE + 1)
   expect(rows).toHaveLength(LATE + 1)
   expect(rows.at(-1)?.id).toBe(last)
+})
+
+it('continues after a late arrival with the events of the instant at which that was placed', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  const id = idOf(await insert(store, subject))
+  await followed(store, workspace_id)
+  await runSql(
+    databaseUrl,
+    `WITH late AS (
+      INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, is_dated, event_id)
+      SELECT at_ms, rpad(lpad(to_hex(at_ms - 3600000), 12, '0'), 32, '0')::uuid,
+        workspace_id, journey_id, customer_id, true, 'late'
+      FROM events
+      RETURNING workspace_id, id, at_ms
+    )
+    INSERT INTO event_strays (workspace_id, id, at_ms) SELECT workspace_id, id, at_ms FROM late`,
+  )
+  const { rows } = await followed(store, workspace_id, { limit: 1 })
+  expect(rows.map(({ event_id }) => event_id)).toEqual(['late', 'signed_up'])
+  expect(rows[1]?.id).toBe(id)
+})
+
+it('misses nothing that arrives after the clock of the database was set back', async () => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  await insert(store, subject)
+  const { next: from } = await followed(store, workspace_id)
+  const { next: fromCustomer } = await followedCustomers(store, workspace_id)
+  await runSql(databaseUrl, 'UPDATE event_following SET closed_ms = closed_ms + 600000')
+  const id = idOf(await insert(store, subject))
+  const { rows } = await followed(store, workspace_id, { ...(from && { from }) })
+  expect(rows.map((event) => event.id)).toEqual([id])
+  await initialize(store, subject, 'user-2')
+  const { own } = await followedCustomers(store, workspace_id, {
+    ...(fromCustomer && { from: fromCustomer }),
+  })
+  expect(own).toEqual(['user-2'])
+})
+
+it.each([
+  { what: 'not while an event is as late as the watermark', after_ms: 0, told_ms: 0 },
+  { what: 'once the watermark is after every event', after_ms: 1, told_ms: 1 },
+])('says that everything until an instant was told: $what', async ({ after_ms, told_ms }) => {
+  const databaseUrl = await newDatabase()
+  const store = await openStoreForTest({ databaseUrl })
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  await insert(store, subject)
+  await followed(store, workspace_id)
+  const connection = await Connection.open(new Servers(readAddress(databaseUrl)), { statement_ms: 30_000 })
+  onTestFinished(() => connection.close())
+  const greatest_ms = Date.now() + 600_000
+  const order = { closed_ms: 0, greatest_ms, told_ms: 0, due_ms: 1, due_greatest_ms: greatest_ms }
+  const now_ms = greatest_ms + after_ms + SETTLING_MS
+  const taken = {
+    now_ms,
+    isAll: false,
+    left_ms: now_ms,
+    isOld: false,
+    arrivals: [],
+    events: [],
+    customers: [],
+  }
+  await noteOrder(connection, uuidOf(workspace_id), order, taken)
+  const rows = await runSql(databaseUrl, 'SELECT told_ms::int FROM event_following')
+  expect(rows).toEqual([{ told_ms }])
 })
 
 it('misses no event of a server between the events of another that are still in the queue', async () => {
