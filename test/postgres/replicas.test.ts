@@ -77,6 +77,32 @@ describe('two replicas', () => {
     expect(outcomes.filter((outcome) => 'created' in outcome && outcome.created)).toHaveLength(1)
   })
 
+  it('find a customer by the words of its last name alone if both rename it at the same time', async () => {
+    const databaseUrl = await newDatabase()
+    const proxy = await startProxy(databaseUrl)
+    const [first, second] = await Promise.all(
+      [proxy.url, databaseUrl].map((databaseUrl) => openStoreForTest({ databaseUrl })),
+    )
+    if (!first || !second) throw new Error('a store is missing')
+    const { workspace_id, journey_id } = await newSubject(first)
+    const rename = (store: Store, customer_name: string) => {
+      const customer = { client_customer_id: 'user-1', customer_type: 'contact' as const, customer_name }
+      return store.events.initializeCustomer(workspace_id, { ...customer, journey_id })
+    }
+    const held = proxy.hold('UPDATE customers')
+    const renamed = rename(first, 'Grace')
+    const letThrough = await held
+    await rename(second, 'Mary')
+    letThrough()
+    await renamed
+    expect(
+      await runSql(
+        databaseUrl,
+        'SELECT customer_name, word FROM customers JOIN customer_words USING (customer_id)',
+      ),
+    ).toEqual([{ customer_name: 'Grace', word: 'grace' }])
+  })
+
   it('list every event that was stored before a walk began once, whatever their clocks say and others store', async () => {
     const [first, second] = await replicas(Date.now, () => Date.now() - 60_000)
     const subject = await newSubject(first)
