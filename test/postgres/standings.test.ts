@@ -13,6 +13,7 @@ import { Pool } from '../../server/storage/postgres/connection/pool.ts'
 import { digitsOf, idOf as typeId, uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
 import { migrations } from '../../server/storage/postgres/migrations/index.ts'
+import { forgetJourney } from '../../server/storage/postgres/removals/postgres-removals.ts'
 import { StandingsFollower } from '../../server/storage/postgres/standings/standings-follower.ts'
 import type { CustomerStanding, StandingFilter, Standings } from '../../server/storage/standings/standings.ts'
 import { startChildServer } from '../fixtures/child-server.ts'
@@ -486,6 +487,67 @@ describe('edited steps of very many journeys', () => {
     // Another change of the store finds no edit again.
     await runSql(databaseUrl, 'UPDATE cairn_store SET changes = changes + 1')
     expect((await follower.due()).filter(({ isEdited }) => isEdited)).toEqual([])
+  })
+})
+
+describe('arrivals in the queue', () => {
+  /** Adds arrivals to the queue, and runs statements, while nothing is taken out of it. */
+  async function whileQueued(databaseUrl: string, work: () => Promise<void>) {
+    const { run } = await connectTo(databaseUrl)
+    await run('BEGIN')
+    await run('SELECT FROM event_following FOR UPDATE')
+    await work()
+    await run('COMMIT')
+  }
+
+  const counted = (counts: object) => JSON.stringify([{ created: 0, duplicate: 0, rejected: 0, ...counts }])
+
+  it('are applied completely if one is within another', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const place = await newPlace(databaseUrl, NAMES)
+    const { workspace_id } = place
+    const customer = await enrol(store, place, 'user-1', 'account')
+    await settledReport(store, place)
+    await whileQueued(databaseUrl, async () => {
+      const events = NAMES.map((name, index) => event(place, customer, name, index))
+      const ids = (await store.events.insertEvents(workspace_id, events)).map((outcome) =>
+        uuidOf(idOf(outcome)),
+      )
+      await runSql(
+        databaseUrl,
+        `INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts)
+        VALUES ('${uuidOf(workspace_id)}', gen_random_uuid(), 0, '${ids[1]}', '${ids[2]}',
+          '${counted({ journey_id: '', event_id: '', key_id: '' })}')`,
+      )
+    })
+    await expectExact(store, place, NAMES)
+  })
+
+  it('bring back no name of a removed journey, however many counts there are', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const { workspace_id, journey_id } = await newPlace(databaseUrl, NAMES)
+    await followed(store, workspace_id)
+    await whileQueued(databaseUrl, async () => {
+      await runSql(
+        databaseUrl,
+        `INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, counts)
+        SELECT '${uuidOf(workspace_id)}', gen_random_uuid(), 0,
+          '${counted({ journey_id, event_id: 'one', key_id: '', rejected: 1 })}'
+        FROM generate_series(1, 1500)`,
+      )
+      const removed = { workspace_id, subject_id: journey_id }
+      await store.db.transaction().execute((db) => forgetJourney(db, removed))
+    })
+    const queued = async () => [
+      ...(await runSql(databaseUrl, 'SELECT workspace_id FROM event_arrivals')),
+      ...(await runSql(databaseUrl, 'SELECT workspace_id FROM enrolment_removals')),
+    ]
+    await expect.poll(queued, withPatience).toEqual([])
+    expect(await runSql(databaseUrl, 'SELECT DISTINCT journey_id, event_id FROM event_series')).toEqual([
+      { journey_id: '', event_id: '' },
+    ])
   })
 })
 
