@@ -13,7 +13,7 @@ import { withPatience } from '../fixtures/patience.ts'
 import { runSql } from '../fixtures/postgres/sql.ts'
 import { idOf, initialize, insert, newSubject, openStoreForTest } from '../fixtures/store.ts'
 import { beginErasure } from '../storage/erase.ts'
-import { allRemoved, beginJourneyRemoval } from '../storage/removing.ts'
+import { allRemoved, beginJourneyRemoval, completeRemovals } from '../storage/removing.ts'
 
 /** Another program's transaction. */
 async function transaction(databaseUrl: string): Promise<Client> {
@@ -58,6 +58,21 @@ describe.skipIf(isDistributed)('a write that began before a removal and ends aft
     for (const table of ['events', 'event_messages']) {
       expect(await runSql(databaseUrl, `SELECT * FROM ${table}`)).toEqual([])
     }
+  })
+})
+
+describe('a removal that a server of version 1.1 has begun', () => {
+  it('begins again, because that has walked without waiting for writes', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    await insert(store, subject)
+    await beginJourneyRemoval(store, subject)
+    await runSql(
+      store.databaseUrl,
+      `UPDATE removals SET place = place::jsonb || jsonb_build_object('after', replace(id::text, '-', '')) FROM events`,
+    )
+    await completeRemovals(store)
+    expect(await runSql(store.databaseUrl, 'SELECT * FROM events')).toEqual([])
   })
 })
 
