@@ -274,14 +274,18 @@ describe('counts of events', () => {
     const { store, clock, subject } = await openClocked()
     const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     await send()
-    clock.ms += 9 * DAY
+    clock.ms += 2 * DAY
+    await send()
+    clock.ms += 7 * DAY
     await send()
     clock.ms += MINUTE
     await send()
-    await expect
-      .poll(async () => (await read(store, subject, { by: 'minute', to_ms: START + MINUTE })).periods)
-      .toEqual([])
-    expect((await read(store, subject)).total.created).toBe(3)
+    const minute = async (from_ms: number) => {
+      return (await read(store, subject, { by: 'minute', from_ms, to_ms: from_ms + MINUTE })).total.created
+    }
+    await expect.poll(() => minute(START)).toBe(0)
+    expect(await minute(START + 2 * DAY)).toBe(1)
+    expect((await read(store, subject)).total.created).toBe(4)
   })
 
   it('are returned for a limited number of periods', async () => {
