@@ -7,6 +7,12 @@ import { openStorage } from '../../server/storage/open.ts'
 import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
 import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { insertDeliveries } from '../../server/storage/tables/webhook-deliveries.ts'
+import {
+  advanceWebhook,
+  findWebhook,
+  updateWebhook,
+  WebhookMoved,
+} from '../../server/storage/tables/webhooks.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { resolved } from '../fixtures/contract/document.ts'
@@ -19,6 +25,9 @@ import { newWebhook } from '../fixtures/webhook.ts'
 
 const url = 'https://hooks.example.com/hook?secret=in-the-query'
 const types: Schemas['WebhookType'][] = ['event.created']
+
+/** The removal that an erasure begins never comes. */
+const NEVER = { removeCustomer: async () => ({ removal_id: '', enrolments: 1 }) }
 
 /** A webhook that is told who has not completed a journey of two steps within an hour, of a server with a clock of its own. */
 async function toldOfDropped(types: Schemas['WebhookType'][], now: () => number) {
@@ -224,6 +233,27 @@ describe('a webhook', () => {
     expect(data?.data.map(({ type }) => type)).toEqual(['customer.erased'])
   })
 
+  it('is sent nothing more about an erased customer, even before that is removed', async ({
+    cairn,
+    client,
+    event,
+    workspace,
+  }) => {
+    const receiver = await startReceiver()
+    receiver.answer = (res, { type }) => res.writeHead(type === 'customer.erased' ? 204 : 500).end()
+    const body = { url: receiver.url, types: [...types, 'customer.erased' as const] }
+    const { path } = await newWebhook(client, body)
+    await client.createEvent({ body: event })
+    const pending = async () => (await client.getWebhook({ path })).data?.pending_deliveries
+    const attempted = async () => (await client.listWebhookDeliveries({ path })).data?.data[0]?.attempts
+    await expect.poll(attempted).toBe(1)
+    const { workspace_id } = workspace
+    const customer = { workspace_id, customer_id: event.customer_id, may_return: false }
+    await inStore(cairn.databaseUrl, (db) => eraseCustomer(db, NEVER, customer, commandLine(Date.now())))
+    await receiver.has(1, 'customer.erased')
+    await expect.poll(pending).toBe(0)
+  })
+
   it('shows and resends nothing about an erased customer, even before that is removed', async ({
     cairn,
     client,
@@ -244,14 +274,32 @@ describe('a webhook', () => {
     const { delivery_id = '' } = data?.data.find(({ subject_id }) => subject_id === customer_id) ?? {}
     const { workspace_id } = workspace
     const customer = { workspace_id, customer_id, may_return: false }
-    // The removal that an erasure begins never comes.
-    const removals = { removeCustomer: async () => ({ removal_id: '', enrolments: 1 }) }
-    await inStore(cairn.databaseUrl, (db) => eraseCustomer(db, removals, customer, commandLine(Date.now())))
+    await inStore(cairn.databaseUrl, (db) => eraseCustomer(db, NEVER, customer, commandLine(Date.now())))
     const shown = [`customer.created ${other}`, `customer.erased ${customer_id}`]
     expect(await subjects()).toEqual(shown)
     await expect.poll(() => subjects({ status: 'succeeded' })).toEqual(shown)
     const resent = await client.resendWebhookDelivery({ path: { ...path, delivery_id } })
     expect(resent.error?.code).toBe('delivery_not_found')
+  })
+
+  it('is not told by what was read before a replay in the same millisecond', async ({
+    cairn,
+    client,
+    workspace,
+  }) => {
+    const { path } = await newWebhook(client, { url, types })
+    await client.updateWebhook({ path, body: { enabled: false } })
+    const key = { workspace_id: workspace.workspace_id, ...path }
+    const read = await inStore(cairn.databaseUrl, async (db) => {
+      const webhook = await findWebhook(db, key.workspace_id, key.webhook_id)
+      if (!webhook) throw new Error('the webhook is missing')
+      await updateWebhook(db, key, { from_ms: webhook.from_ms - 1, event_cursor: null })
+      return webhook
+    })
+    const advanced = inStore(cairn.databaseUrl, (db) => {
+      return advanceWebhook(db, read, { event_cursor: 'later' }, undefined)
+    })
+    await expect(advanced).rejects.toThrow(WebhookMoved)
   })
 
   it('that skips what it has missed keeps what is made for it meanwhile', async ({
