@@ -73,7 +73,7 @@ function linesOf(path: string): Record<string, unknown>[] {
 
 /**
  * A proxy that forwards a number of requests and then leaves all others unanswered.
- * @param isBroken whether the response to the request with this number is cut off in the middle
+ * @param isBroken whether the response to the request with this number, which has this text, is cut off in the middle
  * @param ready what a request waits for before it is forwarded
  */
 async function startStalling(
@@ -82,7 +82,7 @@ async function startStalling(
   {
     isBroken = () => false,
     ready = async () => {},
-  }: { isBroken?: (request: number) => boolean; ready?: () => Promise<unknown> } = {},
+  }: { isBroken?: (request: number, text: string) => boolean; ready?: () => Promise<unknown> } = {},
 ) {
   let requests = 0
   const server = createServer(async (req, res) => {
@@ -96,7 +96,7 @@ async function startStalling(
     const given = ['content-type', 'content-disposition'].map((name) => [name, headers.get(name)])
     res.writeHead(status, Object.fromEntries(given.filter(([, value]) => value !== null)))
     const text = await answer.text()
-    if (!isBroken(request)) return void res.end(text)
+    if (!isBroken(request, text)) return void res.end(text)
     res.write(text.slice(0, Math.floor(Math.random() * text.length)), () => res.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -190,6 +190,17 @@ describe('cairn export', () => {
     const lines = own.lines('a.ndjson')
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
+  })
+
+  it('requests less of what a connection cuts off that never lasts for all of it', async ({ cairn }) => {
+    const own = await newExport(cairn, 6)
+    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+      isBroken: (_, text) => text.trimEnd().split('\n').length > 3,
+    })
+    const ended = await own.exportFrom(breaking.url, 'events', 'a.ndjson', '--lines-at-once', '6')
+    expect(ended).toMatchObject({ code: 0 })
+    const lines = own.lines('a.ndjson')
+    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
   })
 
   it('requests again a page that a broken connection has cut off', async ({ cairn }) => {

@@ -223,6 +223,21 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([1])
   })
 
+  it('gives up after a time without a response, however often the server was unavailable before', async ({
+    cairn,
+  }) => {
+    const { client, secret_key, journey_id } = await newImport(cairn)
+    // The responses in between take longer than the import waits for one.
+    const statuses = [503, 429, 429, 429, 429, 429, 429, 503] as const
+    const baseUrl = await startFaultyProxy(cairn.url, (count) => statuses[count - 1])
+    const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
+    own.write([ownEvent(1)])
+    const { code, summary } = await own.import(own.file, '--give-up-after', '3s')
+    expect([code, summary]).toMatchObject([0, { created: 1, refused: 0 }])
+    expect(summary.held_seconds).toBeGreaterThan(3)
+    expect(await storedNumbers(client)).toEqual([1])
+  })
+
   it('stops at a key that the server refuses, and does not print it', async ({ cairn }) => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const key = `sk_${'x'.repeat(49)}`
