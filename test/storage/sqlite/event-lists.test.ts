@@ -385,4 +385,29 @@ describe('pages of a run that was never finished', () => {
     const pages = file.prepare<[], number>('SELECT count(*) FROM event_pages').pluck()
     await vi.waitFor(() => expect(pages.get()).toBe(0), withPatience)
   })
+
+  it('are not those of the run that is made in its place', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStore({ path })
+    const subject = await newSubject(before)
+    const { workspace_id } = subject
+    for (let sent = 0; sent < RUN; sent += 1000) {
+      const events = Array.from({ length: 1000 }, (_, index) =>
+        newEvent(subject, { message_id: `${sent + index}` }),
+      )
+      await before.events.insertEvents(workspace_id, events)
+    }
+    await expect.poll(() => before.statistics().unindexedEvents, withPatience).toBe(0)
+    await before.close()
+    // As if the server had been killed before it completed the run.
+    const file = connect(path)
+    file.exec('DELETE FROM event_runs; UPDATE event_indexing SET indexed_seq = 0')
+    const again = await openStoreForTest({ path })
+    await expect.poll(() => again.statistics().unindexedEvents, withPatience).toBe(0)
+    expect(file.prepare('SELECT run FROM event_runs').pluck().all()).toEqual([2])
+    const first = pageNumber(2, 'postings', 0)
+    const left = file.prepare<[number]>('SELECT page FROM event_pages WHERE page < ? LIMIT 1').pluck()
+    await vi.waitFor(() => expect(left.get(first)).toBeUndefined(), withPatience)
+    expect(await insert(again, subject, { message_id: '0' })).toMatchObject({ status: 'duplicate' })
+  })
 })
