@@ -116,24 +116,28 @@ describe('cairn import', () => {
     },
   )
 
-  it('leaves a customer with the name of the last line, also if an earlier line with that name was refused', async ({
-    cairn,
-  }) => {
-    const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
-    write(
-      upTo(10).flatMap((n) => {
-        const line = { client_customer_id: `user-${n}`, customer_type: 'contact' }
-        return [
-          { ...line, customer_name: 'Ada' },
-          { ...line, customer_name: 'Ada King', journey_id: 'jrn_01jd3zc4s7e9qv6x0m2n5b8wtr' },
-          { ...line, customer_name: 'Ada King' },
-        ]
-      }),
-    )
-    expect(await own.import()).toMatchObject({ code: 4, summary: { refused: 10 } })
-    const { data } = await client.listCustomers({ query: { limit: 500 } })
-    expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
-  })
+  it.for([
+    { of: 'customers', fields: {} },
+    { of: 'events', fields: { event_id: 'signed_up' } },
+  ])(
+    'leaves a customer with the name of the last line of $of, also if an earlier line with that name was refused',
+    async ({ fields }, { cairn }) => {
+      const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
+      write(
+        upTo(10).flatMap((n) => {
+          const line = { client_customer_id: `user-${n}`, customer_type: 'contact', ...fields }
+          return [
+            { ...line, customer_name: 'Ada' },
+            { ...line, customer_name: 'Ada King', journey_id: 'jrn_01jd3zc4s7e9qv6x0m2n5b8wtr' },
+            { ...line, customer_name: 'Ada King' },
+          ]
+        }),
+      )
+      expect(await own.import()).toMatchObject({ code: 4, summary: { refused: 10 } })
+      const { data } = await client.listCustomers({ query: { limit: 500 } })
+      expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
+    },
+  )
 
   it('accepts events by customer_id after the line that enrols the customer in the journey', async ({
     cairn,
