@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { type Cairn, temporaryFolder } from '../fixtures/cairn.ts'
 import { cairnFile, runCairn, spawnCairn, startCommand } from '../fixtures/command.ts'
-import { customerInJourney } from '../fixtures/customer.ts'
+import { customerInJourney, initialize } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
@@ -190,6 +190,26 @@ describe('cairn export', () => {
     const lines = own.lines('a.ndjson')
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
+  })
+
+  it('ends with its last line also if much was cut off that has been removed since', async ({ cairn }) => {
+    const own = await newExport(cairn, 1_000)
+    const { workspace, event } = own
+    const customer_id = await initialize(workspace, 'user-2')
+    const { data } = await workspace.client.createEvent({ body: { ...event, customer_id } })
+    const listed = async () => (await workspace.client.listEvents()).data?.data.map(({ id }) => id)
+    let requests = 0
+    const breaking = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+      isBroken: (request) => request === 1,
+      async ready() {
+        requests += 1
+        if (requests === 1) return
+        await workspace.client.eraseCustomer({ path: { customer_id: event.customer_id } })
+        await expect.poll(listed).toEqual([data?.id])
+      },
+    })
+    expect(await own.exportFrom(breaking.url, 'events', 'a.ndjson')).toMatchObject({ code: 0 })
+    expect(own.lines('a.ndjson')).toMatchObject([{ id: data?.id }, { end: 1 }])
   })
 
   it('requests less of what a connection cuts off that never lasts for all of it', async ({ cairn }) => {
