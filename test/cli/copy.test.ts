@@ -7,6 +7,8 @@ import { newStore, startCairn, startCairnForTest, unmadeStore } from '../fixture
 import { spawnCairn } from '../fixtures/command.ts'
 import { copy, expectNothingToldAgain, expectSameCopy, filled, seen } from '../fixtures/copied-store.ts'
 import { engine } from '../fixtures/engine.ts'
+import { newSubject, openStore } from '../fixtures/store.ts'
+import { beginErasure } from '../storage/erase.ts'
 
 /**
  * Code by which the process kills itself once it has reported that some events are copied. By its clock every report comes a
@@ -68,6 +70,15 @@ describe('cairn copy', () => {
       expect(refused).toMatchObject({ code: 3, stdout: '' })
       expect(refused.stderr).toContain('there is no store')
     }
+  })
+
+  it('is refused while something is being removed', async () => {
+    const store = await openStore()
+    await beginErasure(store, await newSubject(store))
+    await store.close()
+    const refused = await copy(store.databaseUrl, await unmadeStore())
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('The store has an unfinished removal.')
   })
 
   it('says which of the two URLs is wrong', async () => {
