@@ -171,6 +171,20 @@ describe('a receiver that is down', () => {
     expect(ids).toHaveLength(60)
   })
 
+  it('uses up no attempts of its messages', async () => {
+    receiver.answer = (res) => res.writeHead(500).end()
+    const attempts = async () => (await deliveries()).reduce((sum, { attempts }) => sum + attempts, 0)
+    await send(10)
+    await expect.poll(attempts).toBe(10)
+    for (let probes = 1; probes <= 4; probes += 1) {
+      await expect.poll(isWaiting).toBe(true)
+      passed_ms += HOUR_MS
+      await receiver.has(10 + probes)
+    }
+    await expect.poll(isWaiting).toBe(true)
+    expect(await attempts()).toBe(10)
+  })
+
   it.each([
     ['has failed again and again', 12, {}],
     ['has failed a few times', 2, {}],
