@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../server/domain/durations.ts'
+import { removals } from '../../server/storage/removals/removals.ts'
 import { beginAgeing } from '../../server/storage/removals/retention.ts'
+import { removeWorkspace } from '../../server/storage/removals/workspace-removals.ts'
 import { eventPage, newEvent, newSubject, openStoreForTest, readingIn } from '../fixtures/store.ts'
 import { completeRemovals } from './removing.ts'
 
@@ -68,5 +70,19 @@ describe('a clock that was ahead for longer than the retention period', () => {
     setClock(80)
     await age()
     await expect.poll(names).toEqual([])
+  })
+})
+
+describe('a workspace that is being removed', () => {
+  it('removes nothing by the retention of its journeys as well', async () => {
+    const store = await openStoreForTest()
+    const { workspace_id, journey_id } = await newSubject(store)
+    await store.db.transaction().execute(async (db) => {
+      const journey = db.updateTable('journeys').where('workspace_id', '=', workspace_id)
+      await journey.where('journey_id', '=', journey_id).set({ retention_days: 1 }).execute()
+      await removeWorkspace(db, workspace_id, TODAY_MS)
+    })
+    await beginAgeing(store.db, TODAY_MS + 100 * DAY_MS)
+    expect((await removals(store.db)).map(({ kind }) => kind)).toEqual(['workspace'])
   })
 })
