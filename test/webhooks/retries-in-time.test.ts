@@ -238,7 +238,7 @@ describe('a receiver that is down', () => {
 })
 
 describe('what happened', () => {
-  it('is told again from an instant, with the same webhook-ids', async () => {
+  it('is told again from an instant, with the same webhook-ids and all attempts', async () => {
     await send(5)
     await receiver.has(5)
     await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
@@ -246,6 +246,8 @@ describe('what happened', () => {
     await workspace.client.replayWebhook({ path, body: { from: '2026-01-01T00:00:00Z' } })
     const received = await receiver.has(10)
     expect(new Set(received.map(({ id }) => id)).size).toBe(5)
+    await expect.poll(async () => (await webhook()).pending_deliveries).toBe(0)
+    expect((await deliveries()).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1])
   })
 
   it('and was removed by retention is reported as skipped', async () => {
