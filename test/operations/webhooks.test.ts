@@ -339,6 +339,28 @@ describe('a webhook', () => {
     ])
   })
 
+  it('does not tell who completes a journey at the last instant', async () => {
+    const hour_ms = 3_600_000
+    const entered_ms = Date.now() - 2 * hour_ms
+    let now_ms = entered_ms
+    const { receiver, workspace, path } = await toldOfDropped(['journey.dropped'], () => now_ms)
+    const { client, journey_id } = workspace
+    const [last, late] = [await initialize(workspace, 'last'), await initialize(workspace, 'late')]
+    now_ms += hour_ms - 1
+    const send = (customer_id: string, event_id: string, occurred_ms: number) => {
+      const occurred_at = new Date(occurred_ms).toISOString()
+      return client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
+    }
+    for (const customer_id of [last, late]) await send(customer_id, 'signed_up', entered_ms)
+    await send(last, 'paid', entered_ms + hour_ms)
+    await send(late, 'paid', entered_ms + hour_ms + 1)
+    now_ms += hour_ms
+    await receiver.has(1)
+    const pending = async () => (await client.getWebhook({ path })).data?.pending_deliveries
+    await expect.poll(pending).toBe(0)
+    expect(receiver.received.map(({ data }) => data.customer_id)).toEqual([late])
+  })
+
   it('counts the time from an earlier entry, of which it learns while the window is open', async () => {
     const minutes = (count: number) => count * 60_000
     let behind_ms = minutes(120)
