@@ -137,5 +137,7 @@ describe('the customers of a journey', () => {
     const { found, pages } = await walk(reader, filter, 50)
     expect(found.map(({ customer }) => customer)).toEqual([key(0)])
     expect(pages).toBe(2)
+    // As many as are read at a time.
+    expect((await walk(reader, {}, 256)).found).toHaveLength(count)
   })
 })
