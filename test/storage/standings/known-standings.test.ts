@@ -49,6 +49,12 @@ describe('a cached standing', () => {
     expect(changesNothing(1, 500)).toBe(false)
   })
 
+  it('no longer shows as early what was early before', () => {
+    const { known, changesNothing } = noted({ reached: [at(100)], early: [2, 39] })
+    known.note(1, 7, { customer_type: 'contact', entered_ms: 100, reached: [at(100)], early: [] })
+    expect([2, 39].map((step) => changesNothing(step, 500))).toEqual([false, false])
+  })
+
   it('shows that other events change nothing unless they are before the entry', () => {
     const { changesNothing } = noted({})
     expect([changesNothing(99, 100), changesNothing(99, 99), changesNothing(99, 100, 8)]).toEqual([
