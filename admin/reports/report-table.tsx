@@ -1,4 +1,4 @@
-import { Anchor, Box, Group, Table, Text, useMatches } from '@mantine/core'
+import { Anchor, Box, Group, Table, Text } from '@mantine/core'
 import { IconArrowDown } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
@@ -60,6 +60,16 @@ export function ReportTable({
   )
 }
 
+/**
+ * A cell as wide as the table for each number of visible columns. In a fixed layout, spanning hidden columns would give them
+ * a width. By styles alone: paper may be narrower than the window, of which the page is not told.
+ */
+const wholeRow = [
+  { colSpan: 2, hiddenFrom: 'sm' },
+  { colSpan: 5, visibleFrom: 'sm', hiddenFrom: 'md' },
+  { colSpan: 6, visibleFrom: 'md' },
+] as const
+
 function EnteredRow({ enrolled }: { enrolled: number }) {
   return (
     <Table.Tr>
@@ -96,7 +106,6 @@ function StepRows({
   report: Schemas['JourneyReport']
   query: ReportQuery | undefined
 }) {
-  const columns = useMatches({ base: 2, sm: 5, md: 6 })
   const median = medianText(step)
   const p90 = p90Text(step)
   const isLater = isLaterPart(report.steps)
@@ -105,15 +114,16 @@ function StepRows({
     <>
       {!(isLater && isFirst) && (
         <Table.Tr>
-          {/* In a fixed layout, spanning hidden columns would give them a width. */}
-          <Table.Td colSpan={columns} py={6}>
-            <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
-              <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
-              <Text span inherit>
-                <Lost step={step} report={report} query={query} />
-              </Text>
-            </Group>
-          </Table.Td>
+          {wholeRow.map((cell) => (
+            <Table.Td key={cell.colSpan} py={6} {...cell}>
+              <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
+                <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
+                <Text span inherit>
+                  <Lost step={step} report={report} query={query} />
+                </Text>
+              </Group>
+            </Table.Td>
+          ))}
         </Table.Tr>
       )}
       <Table.Tr>

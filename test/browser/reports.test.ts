@@ -432,16 +432,56 @@ describe('The report of a journey', () => {
   })
 })
 
+describe('A printed report', () => {
+  it('says what is chosen, and has nothing to press', async () => {
+    const page = await openReport('?entered_from=2026-01-01T00:00:00Z&customer_type=contact')
+    await stepTable(page).waitFor()
+    await page.getByRole('combobox', { name: 'Steps' }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    // Of A4, upright and on its side.
+    for (const width of [794, 1123]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const part of ['banner', 'navigation'] as const) {
+        const visible = page.getByRole(part).filter({ visible: true })
+        expect((await visible.allInnerTexts()).join()).toBe(part === 'banner' ? '' : 'Report')
+      }
+      const choices = page.getByRole('radiogroup')
+      expect(await choices.allInnerTexts()).toEqual(['Custom', 'Weeks'])
+      const filters = page.getByRole('button').filter({ visible: true })
+      expect(await filters.allTextContents()).toEqual([
+        'since 1 Jan 2026, 00:00',
+        'type contact, remove filter',
+      ])
+    }
+  })
+})
+
 describe('The funnel', () => {
+  /** The right edges of the table and of its last visible column. */
+  const ends = (page: Page) =>
+    stepTable(page).evaluate((table) => {
+      const cells = Array.from(table.querySelectorAll('thead th')).filter((cell) => cell.checkVisibility())
+      return [table, cells.at(-1)].map((part) => Math.round(part?.getBoundingClientRect().right ?? 0))
+    })
+
   it.each([360, 768, 1440])('has no empty column in a window of %i px', async (width) => {
     const page = await openReport()
     await page.setViewportSize({ width, height: 800 })
-    const ends = () =>
-      stepTable(page).evaluate((table) => {
-        const cells = Array.from(table.querySelectorAll('thead th')).filter((cell) => cell.checkVisibility())
-        return [table, cells.at(-1)].map((part) => Math.round(part?.getBoundingClientRect().right ?? 0))
+    await expect.poll(async () => new Set(await ends(page)).size).toBe(1)
+  })
+
+  it.each([360, 768])('has no empty column on paper of %i px, printed from a wide window', async (width) => {
+    const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
+    // When the browser prints, nothing is told that there is less room.
+    const prepare = (page: Page) =>
+      page.addInitScript(() => {
+        MediaQueryList.prototype.addEventListener = () => {}
       })
-    await expect.poll(async () => new Set(await ends()).size).toBe(1)
+    const page = await openAdministration({ cairn, path, signedIn: owner.headers, prepare })
+    await stepTable(page).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    await page.setViewportSize({ width, height: 800 })
+    expect(new Set(await ends(page)).size).toBe(1)
   })
 })
 

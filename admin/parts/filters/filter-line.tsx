@@ -98,7 +98,7 @@ export function FilterLine({
             width="min(20rem, 92vw)"
           >
             <Popover.Target>
-              <Button variant="light" size="xs" onClick={() => open(!isOpened)}>
+              <Button className="period" variant="light" size="xs" onClick={() => open(!isOpened)}>
                 {from || to ? rangeText(from, to) : 'From … to …'}
               </Button>
             </Popover.Target>
