@@ -8,7 +8,7 @@ import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { barsOf, countedSlices, type Span, type SpanFilters } from './span.ts'
+import { barsOf, countedSlices, type Span, type SpanFilters, spanNow } from './span.ts'
 
 /** The filters that the counters support: not customer or variable. */
 type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
@@ -66,7 +66,7 @@ export function Histogram({
     isPlaceholderData,
   } = useQuery({
     queryKey: useWorkspaceKey('activity', 'histogram', span.query, filter, canChange),
-    queryFn: ({ signal }) => readBars(cairn, { span, filter, seesRefusals: canChange, signal }),
+    queryFn: ({ signal }) => readBars(cairn, { span: spanNow(span), filter, seesRefusals: canChange, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   })

@@ -28,7 +28,11 @@ export type Span = {
   query: { received_from: string; received_to?: string }
   /** In a sentence: `the last 24 hours`. */
   text: string
+  /** That it ends now and moves on, unlike one with a start or an end of its own. */
+  last?: LastSpan
 }
+
+type LastSpan = (typeof lastSpans)[number]
 
 /** The span in the address. The start of a span that ends now is fixed when it is selected or the screen is opened. */
 export function useSpan({ values: { last, received_from, received_to } }: SpanFilters): Span {
@@ -38,17 +42,29 @@ export function useSpan({ values: { last, received_from, received_to } }: SpanFi
     const own = !Number.isNaN(from) || !Number.isNaN(to)
     const chosen = lastSpans.find(({ value }) => value === last) ?? lastSpans[1]
     const toMs = Number.isNaN(to) ? undefined : to
-    const now = Date.now()
-    const { ms, period_ms } = chosen
-    const begin = now - (now % period_ms) - ms + period_ms
-    const fromMs = Number.isNaN(from) ? (toMs === undefined ? begin : toMs - day_ms) : from
+    const fromMs = Number.isNaN(from) ? (toMs === undefined ? startOf(chosen) : toMs - day_ms) : from
     const query = {
       received_from: new Date(fromMs).toISOString(),
       ...(toMs !== undefined && { received_to: new Date(toMs).toISOString() }),
     }
     const end = toMs === undefined ? 'now' : instantText(new Date(toMs))
-    return { fromMs, toMs, query, text: own ? `${instantText(new Date(fromMs))} to ${end}` : chosen.text }
+    if (!own) return { fromMs, toMs, query, text: chosen.text, last: chosen }
+    return { fromMs, toMs, query, text: `${instantText(new Date(fromMs))} to ${end}` }
   }, [last, received_from, received_to])
+}
+
+/** The start now of a span that ends now. */
+function startOf({ ms, period_ms }: LastSpan): number {
+  const now = Date.now()
+  return now - (now % period_ms) - ms + period_ms
+}
+
+/**
+ * The span as it is now. For what is only counted, which moves on while the screen stays open; a list keeps the start of
+ * `useSpan`, because it would lose its further pages.
+ */
+export function spanNow(span: Span): Span {
+  return span.last ? { ...span, fromMs: startOf(span.last) } : span
 }
 
 /** The span as a query by time of occurrence. */

@@ -241,6 +241,18 @@ describe('Events', () => {
     await row.getByText(/^\d+ [A-Z][a-z]+ *$/).waitFor()
   })
 
+  it('are counted for the last hour, however long the page has been open', async () => {
+    await event(await initialize(workspace, 'user-1'), 'signed_up')
+    const page = await open('events?last=1h', [], { turnsClock: true })
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('1 created', { exact: true }).waitFor()
+    await page.clock.fastForward(2 * 3_600_000)
+    await counters.getByText('0 created', { exact: true }).waitFor()
+    await counters.getByText('in the last hour').waitFor()
+    expect(await counters.getByRole('button', { name: /zoom in$/ }).count()).toBe(60)
+    expect(await tableRows(page, 'Events').count()).toBe(1)
+  })
+
   it('are said to have arrived as long ago as they have', async () => {
     await event(await initialize(workspace, 'user-1'), 'signed_up')
     const page = await open('overview', [], { turnsClock: true })
