@@ -73,6 +73,7 @@ export function JourneyPage({
   return (
     <Page
       title={visibleName(data.name)}
+      part={pages.find((page) => page.path === path)?.label}
       action={
         data.status === 'active' && (
           <Button

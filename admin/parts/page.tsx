@@ -7,15 +7,18 @@ import { visibleName } from './visible-name.ts'
 
 /**
  * A screen: its heading, which receives focus after navigation, and its description. `title` is also in the browser's tab,
- * before the name of the workspace.
+ * before the name of the workspace and after that of the `part`.
  */
 export function Page({
   title,
+  part,
   description,
   action,
   children,
 }: {
   title: string
+  /** Which of several screens with this title it is. */
+  part?: string | undefined
   description?: ReactNode
   /** The primary action, for example a button that creates something. */
   action?: ReactNode
@@ -28,7 +31,9 @@ export function Page({
 
   return (
     <Stack gap="lg" maw="72rem">
-      <title>{[title, workspace && visibleName(workspace.name), 'Cairn'].filter(Boolean).join(' · ')}</title>
+      <title>
+        {[part, title, workspace && visibleName(workspace.name), 'Cairn'].filter(Boolean).join(' · ')}
+      </title>
       <Group justify="space-between" align="flex-start" gap="md">
         <Box miw={0} flex="1 1 18rem" className="breakable">
           <Title order={1} size="h2" tabIndex={-1} ref={heading}>

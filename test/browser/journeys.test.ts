@@ -142,6 +142,14 @@ describe('the journeys', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
   })
 
+  it('have pages whose titles differ, so that their browser tabs do', async () => {
+    const { page } = await openJourney()
+    for (const part of ['Report', 'Customers', 'Settings']) {
+      await page.getByRole('navigation', { name: 'Journey' }).getByRole('link', { name: part }).click()
+      await expect.poll(() => page.title()).toMatch(new RegExp(`^${part} · Onboarding · `))
+    }
+  })
+
   it('are never restored by the confirmation to archive, if somebody else was first', async () => {
     const page = await open(`journeys/${workspace.journey_id}/settings`)
     await page.getByRole('button', { name: 'Archive Onboarding' }).click()
