@@ -103,11 +103,17 @@ export function KeyChoice({
           {current.allowed_origins.length > 0
             ? `Only pages from ${listFormat.format(current.allowed_origins)} may use it. `
             : ''}
-          To also read data from a server, create a secret key under{' '}
-          <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
-            Service keys
-          </Anchor>
-          .
+          {canChange ? (
+            <>
+              To also read data from a server, create a secret key under{' '}
+              <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
+                Service keys
+              </Anchor>
+              .
+            </>
+          ) : (
+            'To also read data from a server, ask an owner or admin of the workspace for a secret key.'
+          )}
         </Text>
       )}
       {/* Once there is a key, it no longer matters that creating one failed. */}

@@ -16,7 +16,8 @@ export function OverviewPart({
 }: {
   title: string
   to: string
-  all: string
+  /** The text of the link; without it there is none. */
+  all?: string | false
   query: { isPending: boolean; error: unknown; refetch: () => unknown }
   children: ReactNode
 }) {
@@ -28,9 +29,11 @@ export function OverviewPart({
         <Title order={2} size="h4" id={headingId}>
           {title}
         </Title>
-        <Anchor component={Link} size="sm" to={`/w/${workspace_id}/${to}`}>
-          {all}
-        </Anchor>
+        {all && (
+          <Anchor component={Link} size="sm" to={`/w/${workspace_id}/${to}`}>
+            {all}
+          </Anchor>
+        )}
       </Group>
       {query.isPending && <Loading lines={5} />}
       <ProblemAlert error={query.error} onRetry={() => query.refetch()} />

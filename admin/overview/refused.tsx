@@ -34,7 +34,7 @@ export function Refused() {
     <OverviewPart
       title="Rejected requests"
       to="events/refused"
-      all="All rejected requests"
+      all={canChange && 'All rejected requests'}
       query={activity.error ? activity : refusals}
     >
       {rejections && (
@@ -101,10 +101,12 @@ function RefusedLine({ key_id, rejections, created, last_at }: RejectingKey) {
 }
 
 function KeyName({ key_id }: { key_id: string }) {
-  const { workspace_id } = useMembership()
+  const { workspace_id, canChange } = useMembership()
+  const name = useKeyName(key_id)
+  if (!canChange) return name
   return (
     <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused?key_id=${key_id}`}>
-      {useKeyName(key_id)}
+      {name}
     </Anchor>
   )
 }

@@ -309,6 +309,12 @@ describe('the code for a first event', () => {
     await page.getByText('An owner or admin of the workspace can create one.').waitFor()
     expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
   })
+
+  it('tells a viewer whom to ask for a secret key', async () => {
+    const { page } = await openFirstEvent('server', { role: 'viewer' })
+    await page.getByText('ask an owner or admin of the workspace for a secret key').waitFor()
+    expect(await page.getByText('create a secret key').count()).toBe(0)
+  })
 })
 
 describe('what is rejected before the first event', () => {

@@ -364,4 +364,20 @@ describe('What was refused', () => {
     const page = await open('events/refused', { signedIn: viewer.headers })
     await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
   })
+
+  it('is counted on the overview, where no link leads a viewer to it', async ({
+    cairn,
+    client,
+    event,
+    workspace,
+    open,
+  }) => {
+    await client.archiveJourney({ path: { journey_id: event.journey_id } })
+    await client.createEvents({ body: { events: [event] } })
+    const viewer = await signUp(cairn, workspace, 'viewer')
+    const page = await open('overview', { signedIn: viewer.headers })
+    const part = page.getByRole('region', { name: 'Rejected requests' })
+    await part.getByRole('row', { name: /^First secret key .* 1 event / }).waitFor()
+    expect(await part.getByRole('link').count()).toBe(0)
+  })
 })
