@@ -66,7 +66,8 @@ export function Histogram({
     isPlaceholderData,
   } = useQuery({
     queryKey: useWorkspaceKey('activity', 'histogram', span.query, filter, canChange),
-    queryFn: ({ signal }) => readBars(cairn, { span: spanNow(span), filter, seesRefusals: canChange, signal }),
+    queryFn: ({ signal }) =>
+      readBars(cairn, { span: spanNow(span), filter, seesRefusals: canChange, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   })

@@ -8,8 +8,8 @@ export const roleName: Record<Role, string> = { owner: 'Owner', admin: 'Admin', 
 /** What a member with the role can do, after "you" or "they". */
 export const abilityOf: Record<Role, string> = {
   owner: 'can change everything, including who is an owner',
-  admin: 'can change journeys, service keys and members, except owners',
-  viewer: 'can view journeys, customers and events, but not change anything',
+  admin: 'can change everything except owners and the workspace itself, and cannot remove journeys',
+  viewer: 'can view journeys, customers and events, and save views, but not change anything else',
 }
 
 /** The role in a sentence: `an owner`. */

@@ -84,14 +84,14 @@ function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: Asked) => void })
     <>
       <RowMenu name={view.name}>
         <Menu.Item onClick={() => onAsk('rename')}>Rename…</Menu.Item>
-        <Menu.Item onClick={() => onAsk('replace')}>Replace by this report…</Menu.Item>
+        <Menu.Item onClick={() => onAsk('replace')}>Replace with this report…</Menu.Item>
         {view.visibility === 'own' && canChange && (
           <Menu.Item
             onClick={() =>
               change.mutate(
                 { visibility: 'workspace' },
                 {
-                  onSuccess: () => void notify('Everybody in the workspace sees the view now'),
+                  onSuccess: () => void notify('Everybody in the workspace sees the view now.'),
                   // The row goes with its alert: the list is read again after this error.
                   onError: (error) => {
                     if (codeOf(error) !== 'view_not_found') return
@@ -101,7 +101,7 @@ function ViewMenu({ view, onAsk }: { view: View; onAsk: (what: Asked) => void })
               )
             }
           >
-            Give to the workspace
+            Share with the workspace
           </Menu.Item>
         )}
         {view.visibility === 'workspace' && (
@@ -140,7 +140,7 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
   const replace = useMutation({
     mutationFn: () =>
       withKnownZone(shownQuery(view.query.chart ?? firstChart), (query) => change.mutateAsync({ query })),
-    onSuccess: () => void notify('The view shows this report now'),
+    onSuccess: () => void notify('The view shows this report now.'),
   })
   /** Not part of the mutation: once the dialog is closed, another report may be shown. */
   function leave(view: View) {
@@ -156,9 +156,9 @@ function Replacement({ view, onDone }: { view: View; onDone: () => void }) {
       onSubmit={() => replace.mutate(undefined, { onSuccess: leave })}
     >
       <Text size="sm" className="breakable">
-        Let the view “{visibleName(view.name)}” show the report that is open
-        {view.visibility === 'workspace' ? ', for everybody in the workspace and on its links' : ''}? Its own
-        period and filters are lost.
+        Replace the view “{visibleName(view.name)}” with the report that is open
+        {view.visibility === 'workspace' ? ', for everybody in the workspace and on its links' : ''}? The
+        period and filters that it has now are lost.
       </Text>
     </Step>
   )
@@ -250,7 +250,7 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
       ),
     onSuccess: () => {
       void refresh()
-      void notify('View saved')
+      void notify('View saved.')
     },
   })
   /** Not part of the mutation: once the dialog is closed, another report may be shown. */
@@ -274,7 +274,7 @@ function SaveForm({ journey_id, onSaved }: { journey_id: string; onSaved: () => 
         </Title>
         <NameField value={name} fault={isTried ? fault : undefined} onChange={setName} />
         <NativeSelect
-          label="It is about"
+          label="Chart"
           value={chart}
           onChange={(change) => setChart(change.currentTarget.value as Chart)}
           data={Object.entries(chartNames).map(([value, label]) => ({ value, label }))}

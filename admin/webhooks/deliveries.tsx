@@ -71,8 +71,8 @@ export function Deliveries({ webhook }: { webhook: Schemas['Webhook'] }) {
           title={status ? 'No deliveries with this status' : 'No deliveries yet'}
           icon={<IconSend />}
         >
-          Messages appear here as soon as something happens that the webhook is told, and are kept for 30
-          days. Tests are not listed.
+          Messages appear here as soon as there is something to send, and are kept for 30 days. Tests are not
+          listed.
         </EmptyState>
       )}
       <LoadMore query={deliveries} />

@@ -15,7 +15,10 @@ import { WebhookForm } from './webhook-form.tsx'
 export function NewWebhookScreen() {
   const { canChange } = useMembership()
   return (
-    <Page title="Create webhook" description="A webhook is told what happens from its creation on.">
+    <Page
+      title="Create webhook"
+      description="A webhook sends messages about what happens after it is created."
+    >
       {canChange ? <NewWebhook /> : <ForAdmins />}
     </Page>
   )

@@ -69,8 +69,8 @@ export function EnableButtons({ webhook }: { webhook: Webhook }) {
         }
       >
         <Text size="sm">
-          Its pending messages are removed, and it is not told what has happened until now. It goes on with
-          what happens from now on.
+          Its pending messages are removed, and nothing is sent about what has happened until now. It sends
+          messages about what happens from now on.
         </Text>
       </ConfirmDialog>
     </>
@@ -128,7 +128,7 @@ export function WebhookMenu({
         onConfirm={() => update.mutate({ enabled: false }, { onSuccess: close })}
       >
         <Text size="sm">
-          No messages are sent until you enable it again. It then goes on where it stopped.
+          No messages are sent until you enable it again. It then continues where it stopped.
         </Text>
       </ConfirmDialog>
       <Removal webhook={webhook} opened={asked === 'remove'} onClose={close} />

@@ -62,7 +62,7 @@ export function WebhookNotices({ webhook, actions }: { webhook: Webhook; actions
         >
           <Stack gap="sm" align="flex-start">
             <span>
-              {cures[disabled_reason ?? '']} Nothing is lost: enabled again, it goes on where it stopped, or
+              {cures[disabled_reason ?? '']} Nothing is lost: enabled again, it continues where it stopped, or
               you skip what it missed.
             </span>
             {actions}
@@ -93,10 +93,10 @@ export function WebhookNotices({ webhook, actions }: { webhook: Webhook; actions
         <Alert
           color="red"
           icon={<IconAlertTriangle aria-hidden />}
-          title="Events will be removed before it is told"
+          title="Events will be removed before they are sent"
         >
-          The event retention removes events within a day that this webhook has not been told. Enable it or
-          repair the receiver, or keep events for longer. Otherwise it is told only which period it has missed
+          Within a day, retention removes events that this webhook has not sent yet. Enable it, repair the
+          receiver, or keep events for longer. Otherwise the receiver only learns which period it has missed
           (webhook.skipped).
         </Alert>
       )}

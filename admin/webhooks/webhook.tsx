@@ -169,7 +169,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
       <Fact name="URL">
         <UrlText url={url} />
       </Fact>
-      <Fact name="Told about">{typesText(types)}</Fact>
+      <Fact name="Messages about">{typesText(types)}</Fact>
       {journey_ids && (
         <Fact name="Only these journeys">
           <JourneyNames journey_ids={journey_ids} />

@@ -65,7 +65,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly Schemas['Webhook'][] })
           <Table.Tr>
             <Table.Th>URL</Table.Th>
             <Table.Th visibleFrom="sm" w="24%">
-              Told about
+              Messages about
             </Table.Th>
             <Table.Th visibleFrom="sm" w={270}>
               State
