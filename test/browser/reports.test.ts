@@ -446,7 +446,7 @@ describe('A printed report', () => {
         expect((await visible.allInnerTexts()).join()).toBe(part === 'banner' ? '' : 'Report')
       }
       const choices = page.getByRole('radiogroup')
-      expect(await choices.allInnerTexts()).toEqual(['Custom', 'Weeks'])
+      await expect.poll(() => choices.allInnerTexts()).toEqual(['Custom', 'Weeks'])
       const filters = page.getByRole('button').filter({ visible: true })
       expect(await filters.allTextContents()).toEqual([
         'since 1 Jan 2026, 00:00',
