@@ -237,7 +237,7 @@ export async function updateDeliveries(
     .execute()
 }
 
-/** Makes all pending deliveries of a webhook due that wait for another attempt. */
+/** Makes all deliveries of a webhook due that wait for a later time. */
 export async function makeRetriesDue(
   db: Transaction<DB>,
   { workspace_id, webhook_id }: WebhookKey,
@@ -249,7 +249,6 @@ export async function makeRetriesDue(
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .where('next_ms', '>', now_ms)
-    .where('attempts', '>', 0)
     .execute()
 }
 
