@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import type { Client, OperationRequest } from '../../client/index.ts'
 import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, newStore, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
@@ -137,6 +137,67 @@ describe('events that do not conform', () => {
     )
   })
 
+  it('have a kind of their own up to the 200th, also if the others were written before', async ({
+    client,
+    event,
+  }) => {
+    const path = await define(client)
+    const send = async (...names: string[]) => {
+      const custom_variables = { plan: 'free', ...Object.fromEntries(names.map((name) => [name, 1])) }
+      await client.createEvent({ body: { ...event, custom_variables } })
+    }
+    const found = async () => (await violations(client, path)).kinds.map(({ pointer }) => pointer)
+    const names = Array.from({ length: 199 }, (_, index) => {
+      return `field_${'abcdefghij'[Math.floor(index / 20)]}${index % 20}`
+    })
+    // 20 violations are listed per event.
+    for (let at = 0; at < names.length; at += 20) await send(...names.slice(at, at + 20))
+    await expect.poll(found).toHaveLength(199)
+    await send('last')
+    await expect.poll(found).toContain('/custom_variables/last')
+    await send('beyond')
+    await expect.poll(found).toContain('')
+    expect(await found()).not.toContain('/custom_variables/beyond')
+  })
+
+  it('count as one kind beyond 10,000 kinds that were not written yet', async ({ client, event }) => {
+    const names = Array.from({ length: 51 }, (_, index) => `event_${index}`)
+    const paths = await Promise.all(names.map((event_id) => define(client, { event_id })))
+    const sent = (event_id: string, field: string) => {
+      const fields = Array.from({ length: 20 }, (_, index) => [`${field}${index}`, 1])
+      return { ...event, event_id, custom_variables: { plan: 'free', ...Object.fromEntries(fields) } }
+    }
+    // One batch is counted before anything of it is written.
+    const events = names.flatMap((name) => [...'abcdefghij'].map((field) => sent(name, field)))
+    const { data } = await client.createEvents({ body: { events } })
+    expect(data?.created).toBe(510)
+    const last = paths.at(-1) ?? { definition_id: '' }
+    await expect.poll(() => kinds(client, last)).toEqual(['other  stored 10'])
+    const first = paths[0] ?? last
+    await expect.poll(() => kinds(client, first)).toHaveLength(200)
+    await client.createEvent({ body: sent('event_50', 'k') })
+    await expect.poll(() => kinds(client, last)).toHaveLength(21)
+  })
+
+  it('count at the object that has them if their place is longer than 200 characters', async ({
+    client,
+    event,
+  }) => {
+    const [fits, longer] = ['x'.repeat(182), 'y'.repeat(183)]
+    const path = await define(client, {
+      variables: { type: 'object', properties: { [fits]: PLAN, [longer]: { type: 'string' } } },
+    })
+    await client.createEvent({ body: { ...event, custom_variables: { [fits]: 1, [longer]: 1 } } })
+    await client.createEvent({ body: { ...event, custom_variables: { [fits]: {} } } })
+    await expect
+      .poll(() => kinds(client, path))
+      .toEqual([
+        `missing /custom_variables/${fits} stored 1`,
+        'wrong_type /custom_variables stored 1',
+        `wrong_type /custom_variables/${fits} stored 1`,
+      ])
+  })
+
   it('go with their definition', async ({ client, event, cairn, workspace }) => {
     const path = await define(client)
     await client.createEvent({ body: event })
@@ -182,6 +243,53 @@ describe('the counts', () => {
     await expect
       .poll(() => days(third, workspace.workspace_id), withPatience)
       .toEqual([Date.parse('2026-11-21T00:00:00Z')])
+  })
+
+  it('of the last seven days are in the list of definitions', async () => {
+    let now_ms = Date.now()
+    const at = await startCairnForTest({ now: () => now_ms })
+    const { workspace, event } = await customerInJourney(at)
+    const { client } = workspace
+    await define(client)
+    await client.createEvent({ body: event })
+    const counted = async () => (await client.listEventDefinitions()).data?.data[0]?.not_conforming
+    await expect.poll(counted).toBe(1)
+    now_ms += 6 * DAY_MS
+    expect(await counted()).toBe(1)
+    now_ms += DAY_MS
+    expect(await counted()).toBe(0)
+  })
+
+  it('are those of kinds, the most frequent first and then the latest, from the first event to the last', async () => {
+    let now_ms = Date.parse('2026-11-20T12:00:00Z')
+    const at = await startCairnForTest({ now: () => now_ms })
+    const { workspace, event } = await customerInJourney(at)
+    const { client } = workspace
+    const path = await define(client)
+    const send = async (custom_variables: Record<string, unknown>) => {
+      await client.createEvent({ body: { ...event, custom_variables } })
+      now_ms += 1_000
+    }
+    const found = async () =>
+      (await violations(client, path)).kinds.map(
+        ({ code, events, first_at, last_at }) =>
+          `${code} ${events} ${first_at.slice(17, 19)}-${last_at.slice(17, 19)}`,
+      )
+    await send({})
+    await send({ plan: 'gold' })
+    await expect.poll(found).toEqual(['not_in_enum 1 01-01', 'missing 1 00-00'])
+    await send({})
+    await expect.poll(found).toEqual(['missing 2 00-02', 'not_in_enum 1 01-01'])
+  })
+
+  it('are read at once, not when they are written anyway', async ({ client, event }) => {
+    const path = await define(client)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await client.createEvent({ body: event })
+    expect((await violations(client, path)).stored).toBe(1)
+    await client.createEvent({ body: event })
+    expect((await client.listEventDefinitions()).data?.data[0]?.not_conforming).toBe(2)
   })
 
   it('are those of the same days in all numbers, also after the clock was set back', async () => {
