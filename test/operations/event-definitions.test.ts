@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest'
-import type { Client } from '../../client/index.ts'
+import type { Client, OperationRequest } from '../../client/index.ts'
 import type { DefinedValue } from '../../server/domain/event-definitions.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertDefinition } from '../../server/storage/tables/event-definitions.ts'
@@ -179,14 +179,14 @@ const large = {
 async function fill(
   { databaseUrl }: { databaseUrl: string },
   workspace_id: string,
-  { count, variables }: { count: number; variables: object },
+  { count, variables, revision = 1 }: { count: number; variables: object; revision?: number },
 ) {
   await inStore(databaseUrl, async (db) => {
     for (let number = 0; number < count; number += 1) {
       await insertDefinition(db, workspace_id, {
         definition_id: newId('def'),
         event_id: `filling ${number}`,
-        revision: 1,
+        revision,
         description: '',
         mode: 'off',
         variables: variables as DefinedValue,
@@ -219,8 +219,13 @@ it('holds a workspace to 4 MiB of definitions, of which nothing is stored beyond
   expect((await client.listEventDefinitions({ query: { event_id: 'beyond' } })).data?.data).toEqual([])
   expect((await client.getEventDefinition({ path })).data).toMatchObject({ revision: 1 })
   const small = { description: 'A little more' }
+  const listed = await client.listEventDefinitions({ query: { event_id: 'filling 0' } })
+  const largest = { definition_id: listed.data?.data[0]?.definition_id ?? '' }
   for (const query of [{ dry_run: true }, {}]) {
-    expect((await client.updateEventDefinition({ query, path, body: small })).response.status).toBe(200)
+    for (const one of [path, largest]) {
+      const { response } = await client.updateEventDefinition({ query, path: one, body: small })
+      expect(response.status).toBe(200)
+    }
   }
   const another = { event_id: 'another' }
   expect((await client.defineEvent({ query: { dry_run: true }, body: another })).response.status).toBe(200)
@@ -236,6 +241,23 @@ it('holds a workspace to 1,000 definitions, also in a dry run', async ({ cairn, 
     const { error } = await client.defineEvent({ query, body: { event_id: 'one more' } })
     expect(error).toMatchObject({ code: 'definition_limit', status: 409 })
   }
+})
+
+it('holds a definition to 1,000 revisions, also in a dry run', async ({ cairn, workspace, client }) => {
+  await fill(cairn, workspace.workspace_id, { count: 1, variables: plan, revision: 999 })
+  const [{ definition_id = '' } = {}] = (await client.listEventDefinitions()).data?.data ?? []
+  const update = (body: OperationRequest<'updateEventDefinition'>['body'], query = {}) =>
+    client.updateEventDefinition({ path: { definition_id }, query, body })
+  const dry = { dry_run: true }
+  for (const query of [dry, {}]) {
+    const { data } = await update({ description: 'The last revision' }, query)
+    expect(data?.definition.revision).toBe(1000)
+  }
+  for (const query of [dry, {}]) {
+    const { error } = await update({ description: 'One more' }, query)
+    expect(error).toMatchObject({ code: 'definition_limit', status: 409 })
+  }
+  expect((await update({ mode: 'warn' })).data?.definition).toMatchObject({ mode: 'warn', revision: 1000 })
 })
 
 it('lists many revisions page by page', async ({ client }) => {
