@@ -94,6 +94,28 @@ describe('a webhook', () => {
     expect(JSON.stringify(log.data)).not.toContain('in-the-query')
   })
 
+  it('is replayed from now on if it is to begin in the future', async ({ client, owner }) => {
+    const { path } = await newWebhook(client, { url, types: ['journey.entered'] })
+    await client.replayWebhook({ path, body: { from: '2999-01-01T00:00:00Z' } })
+    const log = await owner.client().listAuditLog({ query: { area: 'webhooks' } })
+    const [entry] = log.data?.data ?? []
+    expect(entry).toMatchObject({ action: 'webhook_replayed', after: { from: expect.any(String) } })
+    expect(Date.parse(String(entry?.after?.from))).toBeLessThanOrEqual(Date.parse(entry?.at ?? ''))
+  })
+
+  it.for([undefined, 'PT0S', 'P0DT0H0M0S'])(
+    'needs a time for journey.dropped: %s is refused',
+    async (dropped_after, { client }) => {
+      const types: Schemas['WebhookType'][] = ['journey.dropped']
+      const body = { url, types, ...(dropped_after !== undefined && { dropped_after }) }
+      expect((await client.createWebhook({ body })).error?.code).toBe('dropped_after_missing')
+      const { path } = await newWebhook(client, { url, types, dropped_after: 'PT1S' })
+      const update = { dropped_after: dropped_after ?? null }
+      const { error } = await client.updateWebhook({ path, body: update })
+      expect(error?.code).toBe('dropped_after_missing')
+    },
+  )
+
   it.for([
     'http://hooks.example.org/hook',
     'https://10.0.0.7/hook',

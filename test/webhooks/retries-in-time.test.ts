@@ -117,7 +117,8 @@ describe('a message that is not accepted', () => {
     const failed = await workspace.client.listWebhookDeliveries({ path, query: { status: 'failed' } })
     const [{ delivery_id = '' } = {}] = failed.data?.data ?? []
     receiver.answer = (res) => res.writeHead(204).end()
-    await workspace.client.resendWebhookDelivery({ path: { ...path, delivery_id } })
+    const { data } = await workspace.client.resendWebhookDelivery({ path: { ...path, delivery_id } })
+    expect(data).toMatchObject({ status: 'pending', attempts: 0 })
     await expect.poll(async () => (await delivery())?.status).toBe('succeeded')
     expect((await webhook()).enabled).toBe(true)
   })
@@ -216,7 +217,9 @@ describe('a receiver that is down', () => {
     await send(2)
     receiver.answer = (res) => res.writeHead(204).end()
     receiver.received.length = 0
-    await workspace.client.updateWebhook({ path, body: { enabled: true } })
+    const { data } = await workspace.client.updateWebhook({ path, body: { enabled: true } })
+    // Otherwise its next failure would disable it again.
+    expect(data).toMatchObject({ failing_since: null, next_attempt_at: null })
     const received = await receiver.has(4)
     expect(new Set(received.map(({ data }) => data.id)).size).toBe(4)
   })
