@@ -220,6 +220,18 @@ describe('an invitation', () => {
     expect(await members()).toMatchObject({ [email]: 'owner' })
   })
 
+  it('of an owner that has expired is replaced by admins, and not revoked by that', async () => {
+    const { email } = await invite(newEmail(), 'owner')
+    now += 7 * DAY_MS
+    owner = { ...owner, ...browser(cairn, await signIn(cairn, owner)) }
+    const admin = await signUp(cairn, workspace, 'admin')
+    const { token } = await invite(email, 'viewer', admin)
+    const { data } = await owner.client().listAuditLog({ query: { area: 'members' } })
+    expect(data?.data.map(({ action }) => action)).not.toContain('invitation_revoked')
+    expect(await accept(token)).toBe(null)
+    expect(await members()).toMatchObject({ [email]: 'viewer' })
+  })
+
   it('is found only by its token', async () => {
     const { token, invitation_id } = await invite(newEmail())
     const others = [
