@@ -146,6 +146,29 @@ describe('a breakdown by a variable', () => {
     ])
   })
 
+  it('compares a value with customers without one if the others had customers in the compared period alone', async ({
+    stepped: workspace,
+  }) => {
+    await does(workspace, 'user-1', [['signed_up', 0, { plan: 'team' }]])
+    await does(workspace, 'user-2', [['signed_up', 1]])
+    await does(workspace, 'user-3', [['signed_up', 100, { plan: 'free' }]])
+    const { groups } = await report(workspace, {
+      breakdown: 'variable:plan',
+      entered_from: at(0),
+      entered_to: at(50),
+      compare: 'custom',
+      compare_from: at(50),
+      compare_to: at(150),
+    })
+    expect(
+      groups?.map(({ group, enrolled, differences }) => [group.value, enrolled, differences[1]?.of_enrolled]),
+    ).toEqual([
+      ['team', 1, 0],
+      ['free', 0, undefined],
+      [null, 1, 0],
+    ])
+  })
+
   it('is in the trend and in the times to a step', async ({ stepped: workspace }) => {
     const { client, journey_id } = workspace
     const path = { journey_id }

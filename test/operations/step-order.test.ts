@@ -126,7 +126,13 @@ describe('a strict order', () => {
       ['paid', 2],
       ['plan_chosen', 2],
     ])
-    expect(await reached(workspace)).toEqual([1, 1, 1])
+    await does(workspace, 'user-2', [
+      ['signed_up', 1],
+      ['signed_up', 2],
+      ['plan_chosen', 2],
+      ['paid', 3],
+    ])
+    expect(await reached(workspace)).toEqual([2, 2, 2])
   })
 
   it('begins with the first step of the part, and is broken by steps outside of it', async ({
