@@ -329,6 +329,21 @@ describe('exportCustomer', () => {
     await sendLarge()
     expect((await export_()).all.events).toHaveLength(3 + LARGE.events)
   })
+
+  it('contains every journey of a customer who is in more than two pages of them', async () => {
+    const { client, event } = await newSender()
+    const { customer_id } = event
+    const journeys = [event.journey_id]
+    while (journeys.length < 101) {
+      const { data } = await client.createJourney({ body: { name: `Journey ${journeys.length}` } })
+      journeys.push(data?.journey_id ?? '')
+    }
+    for (const journey_id of journeys)
+      expect(await initialize({ client, journey_id }, 'user-1')).toBe(customer_id)
+    const { data } = await client.exportCustomer({ path: { customer_id } })
+    const all: Schemas['CustomerExport'] = JSON.parse(await new Response(data).text())
+    expect(all.journeys.map(({ journey_id }) => journey_id).sort()).toEqual(journeys.sort())
+  })
 })
 
 describe('an export that nobody reads', () => {
