@@ -90,6 +90,13 @@ describe('a retention period', () => {
     const preview = (await client.getRetentionPreview({ query })).data
     expect(preview).toMatchObject({ events: stored.length - kept.length, more_events: false })
     expect(Date.parse(preview?.oldest_kept_at ?? '')).toBe(now_ms - 90 * DAY_MS)
+    // Of another journey nothing is stored.
+    const other = await client.createJourney({ body: { name: 'Other' } })
+    const ofOther = { retention_days, journey_id: other.data?.journey_id ?? '' }
+    expect((await client.getRetentionPreview({ query: ofOther })).data).toMatchObject({
+      events: 0,
+      oldest_kept_at: null,
+    })
     expect(await listed(workspace)).toHaveLength(stored.length)
 
     const { data } = await client.updateJourney({ path, body: { retention_days } })
