@@ -103,24 +103,30 @@ describe('cairn plan', () => {
     ])
   })
 
-  it('makes a breaking change only if that is confirmed, and nothing else before', async ({
-    cairn,
-    workspace,
-    client,
-  }) => {
-    const own = planIn(workspace, cairn.url)
-    writeFileSync(own.file, plan)
-    await own.run('push')
-    writeFileSync(own.file, `${plan.replace('[free, team]', '[free]')}  trial_begun:\n`)
-    const line = '    /plan has another list of values (breaking for senders)\n'
-    expect(await own.run('diff')).toMatchObject({ code: 6, stdout: expect.stringContaining(line) })
-    const refused = await own.run('push')
-    expect(refused).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(line) })
-    expect(refused.stderr).toContain('nothing was changed. Use --confirm-breaking.')
-    expect((await client.listEventDefinitions()).data?.data).toHaveLength(2)
-    expect((await own.run('push', '--confirm-breaking')).stdout).toContain('2 changes')
-    expect(await own.run('diff')).toMatchObject({ code: 0 })
-  })
+  it.for([
+    ['[free, team]', '[free]', '/plan has another list of values (breaking for senders)'],
+    [
+      'required: [plan]',
+      'required: []',
+      '/plan is now optional: readers must expect events without it (breaking for readers)',
+    ],
+  ] as const)(
+    'makes a breaking change only if that is confirmed, and nothing else before: %s becomes %s',
+    async ([before, after, difference], { cairn, workspace, client }) => {
+      const own = planIn(workspace, cairn.url)
+      writeFileSync(own.file, plan)
+      await own.run('push')
+      writeFileSync(own.file, `${plan.replace(before, after)}  trial_begun:\n`)
+      const line = `    ${difference}\n`
+      expect(await own.run('diff')).toMatchObject({ code: 6, stdout: expect.stringContaining(line) })
+      const refused = await own.run('push')
+      expect(refused).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(line) })
+      expect(refused.stderr).toContain('nothing was changed. Use --confirm-breaking.')
+      expect((await client.listEventDefinitions()).data?.data).toHaveLength(2)
+      expect((await own.run('push', '--confirm-breaking')).stdout).toContain('2 changes')
+      expect(await own.run('diff')).toMatchObject({ code: 0 })
+    },
+  )
 
   it.for([{ args: [] }, { args: ['--confirm-breaking'] }])(
     'makes no change that has become breaking meanwhile, with $args',
