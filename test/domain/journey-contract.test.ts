@@ -123,6 +123,18 @@ describe('the contract of a journey', () => {
     expect(types).toContain('Somebody chose a plan.')
   })
 
+  it('says of an object without properties that it has any, unless the definition says that it has none', async () => {
+    const variables: DefinedEvent['variables'] = {
+      type: 'object',
+      properties: { any: { type: 'object' }, none: { type: 'object', additionalProperties: false } },
+    }
+    const { components } = await contractOf([{ ...planChosen, variables }])
+    const { custom_variables } = components.schemas?.PlanChosenEvent?.properties ?? {}
+    expect(custom_variables).toMatchObject({
+      properties: { any: { additionalProperties: true }, none: { additionalProperties: false } },
+    })
+  })
+
   it('takes any name if there is no event', async () => {
     const { components } = await contractOf([], { ...journey, steps: [] })
     expect(components.schemas?.EventCreation?.oneOf).toBeUndefined()
