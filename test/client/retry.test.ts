@@ -204,6 +204,24 @@ describe('a retry', () => {
     expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(1000)
   })
 
+  it('waits for a random time in addition to Retry-After, so that clients do not return together', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    onTestFinished(() => {
+      timers.mockRestore()
+      random.mockRestore()
+    })
+    const { baseUrl } = await startScriptedServer(
+      problem(429, 'rate_limited', { 'retry-after': '1' }),
+      json(201, created),
+    )
+
+    await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    // Half of the first 500 ms.
+    expect(timers.mock.calls.map(([, wait_ms]) => wait_ms)).toContain(1_250)
+  })
+
   it('waits until the date of Retry-After', async () => {
     // Dates in headers have no milliseconds: this one is 1 to 2 seconds ahead.
     const date_ms = (Math.floor(Date.now() / 1000) + 2) * 1000
