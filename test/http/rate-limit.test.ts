@@ -393,6 +393,13 @@ describe('a publishable key', () => {
     }
   })
 
+  it('has capacity for a network that has spent that of another key', async () => {
+    const from = newAddress()
+    expect((await spendFrom(from)).accepted).toBe(ALONE)
+    key = (await createKey(cairn, workspace, 'publishable', { rate_limit: RATE })).key
+    expect((await spendFrom(from)).accepted).toBe(ALONE)
+  })
+
   it('gives a network that sends alone the whole rate', async () => {
     const from = newAddress()
     await spendFrom(from)

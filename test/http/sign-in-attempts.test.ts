@@ -203,6 +203,21 @@ describe('guesses at one account from one address', () => {
     now += 3_600_000
   })
 
+  it('must wait also if the clock is behind that of another server, by up to a minute', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    await outcomes(times(4, { email, from }))
+    for (const wait of [1, 2, 4, 8, 16, 32, 60]) {
+      expect(await outcomes([{ email, from }])).toEqual([401])
+      now += wait * 1000
+    }
+    expect(await outcomes([{ email, from }])).toEqual([401])
+    now -= 60_000
+    expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 120 }])
+    now += 120_000
+    expect(await outcomes([{ email, password, from }])).toEqual([201])
+  })
+
   it('delay neither other accounts nor other addresses', async () => {
     const [one, two] = [await newPerson(cairn), await newPerson(cairn)]
     const from = newAddress()
