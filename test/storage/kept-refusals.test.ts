@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import { DAY_MS } from '../../server/domain/durations.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
@@ -289,6 +289,33 @@ describe('refusals', () => {
       await expect.poll(() => storedText(store.databaseUrl), withPatience).not.toContain('jane@example.com')
     },
   )
+
+  it('are gone from the disk when their retention ends while a server runs, within an hour', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let now_ms = NOW
+    const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
+    store.refusals.offer(refused(), () => bytes('{"email":"jane@example.com"}'))
+    await untilKept(store, 1)
+    expect(await storedText(store.databaseUrl)).toContain('jane@example.com')
+    now_ms += 7 * DAY_MS + 1
+    vi.advanceTimersByTime(3_600_000)
+    await expect.poll(() => storedText(store.databaseUrl), withPatience).not.toContain('jane@example.com')
+  })
+
+  it('are not listed once their retention has ended, also after a cursor before its end', async () => {
+    let now_ms = NOW
+    const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
+    for (const second of [0, 1, 2]) offer(store, 1, { received_ms: NOW + second * 1_000 })
+    await untilKept(store, 3)
+    const [first] = await listed(store, {}, 'oldest')
+    now_ms = NOW + 7 * DAY_MS + 2_000
+    const after = { ms: NOW, id: first?.refusal_id ?? '' }
+    const page = { limit: 10, after }
+    const wanted = { page, order: 'oldest' } as const
+    const { rows } = await store.refusals.list(workspace_id, {}, wanted, readingIn(workspace_id))
+    expect(rows.map(({ received_ms }) => received_ms)).toEqual([NOW + 2_000])
+  })
 
   it('stay until then', async () => {
     const store = await openStore(atNow)
