@@ -104,6 +104,7 @@ describe('exportEvents', () => {
     for (const limit of [1, 50, 49, 1, 7]) {
       const query = { limit, ...(cursor !== undefined && { cursor }) }
       const { items, end } = await exported(client.exportEvents({ query }))
+      expect(items).toHaveLength(Math.min(limit, ids.length - found.length))
       found.push(...items.map(({ id }) => id))
       cursor = end.next_cursor
       expect(end.caught_up_to === null).toBe(found.length < 101)
