@@ -1,6 +1,6 @@
 // engines: sqlite, postgres
 
-import { describe, expect, onTestFinished, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Client, OperationRequest } from '../../client/index.ts'
 import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, newStore, startCairn, startCairnForTest } from '../fixtures/cairn.ts'
@@ -284,8 +284,6 @@ describe('the counts', () => {
 
   it('are read at once, not when they are written anyway', async ({ client, event }) => {
     const path = await define(client)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
     await client.createEvent({ body: event })
     expect((await violations(client, path)).stored).toBe(1)
     await client.createEvent({ body: event })
