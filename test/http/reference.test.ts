@@ -1,6 +1,7 @@
 // engines: sqlite (settled before the store is asked for more than the key)
 
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readGuides } from '../../server/docs/guides.ts'
 import type { Cairn } from '../fixtures/cairn.ts'
 import { sharedCairn } from '../fixtures/shared-cairn.ts'
 
@@ -70,6 +71,13 @@ describe('a file of the API reference', () => {
         expect([changed.status, changed.text], path).toEqual([200, first.text])
       }
     }
+  })
+
+  it('is named in the log if it is a guide', async () => {
+    const guides = readGuides().map(({ name }) => `/docs/${name}`)
+    for (const path of guides) expect((await get(path, {})).status, path).toBe(200)
+    const logged = () => cairn.log.map(({ path }) => path)
+    await expect.poll(logged).toEqual(expect.arrayContaining(guides))
   })
 
   it('has a different ETag in every coding', async () => {
