@@ -41,7 +41,7 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body,
   const [checked] = await checkedEvents(workspaceId, [body], context)
   const isDiscreet = discretionOf(context.caller) !== undefined
   const events = [newEvent(body, checked?.breaks)]
-  const [outcome] = await outcomesOf(workspaceId, events, { ...query, isDiscreet }, context)
+  const [outcome] = await outcomesOf(workspaceId, events, { isDry: query.dry_run, isDiscreet }, context)
   if (!outcome) throw new Error('the store returned no outcome')
   if (checked && !query.dry_run) countViolations(workspaceId, checked, outcome, context)
   if (outcome.status === 'rejected') {
@@ -70,7 +70,7 @@ export const createEvents: Operation<'createEvents'> = async ({ workspaceId, bod
   const checked = await checkedEvents(workspaceId, events, context)
   const rows = events.map((event, index) => newBatchEvent(event, checked[index]?.breaks))
   const isDiscreet = discretionOf(caller) !== undefined
-  const outcomes = await outcomesOf(workspaceId, rows, { ...query, isDiscreet }, context)
+  const outcomes = await outcomesOf(workspaceId, rows, { isDry: query.dry_run, isDiscreet }, context)
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const shortened = new ShortenedLists()
   const results = outcomes.map((outcome, index) => {
@@ -102,10 +102,10 @@ async function checkedEvents(
 function outcomesOf(
   workspaceId: string,
   events: NewEvent[],
-  { dry_run, isDiscreet }: { dry_run?: boolean; isDiscreet: boolean },
+  { isDry, isDiscreet }: { isDry: boolean | undefined; isDiscreet: boolean },
   { storage, tallyOf, caller }: Context,
 ): Promise<EventOutcome[]> {
-  if (dry_run) return storage.events.checkEvents(workspaceId, events, isDiscreet)
+  if (isDry) return storage.events.checkEvents(workspaceId, events, isDiscreet)
   const keyId = keyIdOf(caller)
   return tallyOf(keyId).events(events.length, () =>
     storage.events.insertEvents(workspaceId, events, keyId, isDiscreet),
