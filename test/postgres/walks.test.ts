@@ -83,13 +83,19 @@ it('walks forward over what it returns and no more, also when the planner knows 
   expect((await scannedRows(databaseUrl)) - before).toBe(0)
 })
 
-it('reads a bounded number of late arrivals for a page, and each event once', async () => {
+/** A store with one event, which has been followed. */
+async function withFollowedEvent() {
   const databaseUrl = await newDatabase()
   const store = await openStoreForTest({ databaseUrl })
   const subject = await newSubject(store)
   const { workspace_id } = subject
-  const last = idOf(await insert(store, subject))
+  const id = idOf(await insert(store, subject))
   await followed(store, workspace_id)
+  return { databaseUrl, store, subject, workspace_id, id }
+}
+
+it('reads a bounded number of late arrivals for a page, and each event once', async () => {
+  const { databaseUrl, store, workspace_id, id: last } = await withFollowedEvent()
   // Events of an hour before, in which the clock of their server was wrong, so that each took its place later.
   await runSql(
     databaseUrl,
@@ -115,12 +121,7 @@ it('reads a bounded number of late arrivals for a page, and each event once', as
 })
 
 it('continues after a late arrival with the events of the instant at which that was placed', async () => {
-  const databaseUrl = await newDatabase()
-  const store = await openStoreForTest({ databaseUrl })
-  const subject = await newSubject(store)
-  const { workspace_id } = subject
-  const id = idOf(await insert(store, subject))
-  await followed(store, workspace_id)
+  const { databaseUrl, store, workspace_id, id } = await withFollowedEvent()
   await runSql(
     databaseUrl,
     `WITH late AS (
@@ -160,12 +161,7 @@ it.each([
   { what: 'not while an event is as late as the watermark', after_ms: 0, told_ms: 0 },
   { what: 'once the watermark is after every event', after_ms: 1, told_ms: 1 },
 ])('says that everything until an instant was told: $what', async ({ after_ms, told_ms }) => {
-  const databaseUrl = await newDatabase()
-  const store = await openStoreForTest({ databaseUrl })
-  const subject = await newSubject(store)
-  const { workspace_id } = subject
-  await insert(store, subject)
-  await followed(store, workspace_id)
+  const { databaseUrl, workspace_id } = await withFollowedEvent()
   const connection = await Connection.open(new Servers(readAddress(databaseUrl)), { statement_ms: 30_000 })
   onTestFinished(() => connection.close())
   const greatest_ms = Date.now() + 600_000
@@ -186,12 +182,7 @@ it.each([
 })
 
 it('misses no event of a server between the events of another that are still in the queue', async () => {
-  const databaseUrl = await newDatabase()
-  const store = await openStoreForTest({ databaseUrl })
-  const subject = await newSubject(store)
-  const { workspace_id } = subject
-  const id = idOf(await insert(store, subject))
-  await followed(store, workspace_id)
+  const { databaseUrl, workspace_id, id } = await withFollowedEvent()
   const { run } = await connectTo(databaseUrl)
   // Until its end nothing is taken out of the queue.
   await run('BEGIN')
@@ -228,11 +219,7 @@ it('misses no customer after a late one that was erased while it was recorded', 
 })
 
 it('keeps no position of a late arrival whose event was removed', async () => {
-  const databaseUrl = await newDatabase()
-  const store = await openStoreForTest({ databaseUrl })
-  const subject = await newSubject(store)
-  await insert(store, subject)
-  await followed(store, subject.workspace_id)
+  const { databaseUrl, store, subject } = await withFollowedEvent()
   await runSql(
     databaseUrl,
     'INSERT INTO event_strays (workspace_id, id, at_ms) SELECT workspace_id, id, at_ms + 600000 FROM events',
