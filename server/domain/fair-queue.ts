@@ -35,12 +35,12 @@ export class FairQueue<Item extends { owner: Owner }> {
   }
 
   /**
-   * Adds an item; if there is no place, in that of another, see `crowdOut`.
+   * Adds an item; if there is no place, in that of another, if its workspace then still has fewer waiting than that one's.
    * @returns the item that is left without a place: the other one, or this one if it cannot be added; otherwise undefined
    */
   push(item: Item): Item | undefined {
     if (this.add(item)) return undefined
-    const crowdedOut = this.crowdOut(item.owner)
+    const crowdedOut = this.#crowdOut(item.owner)
     if (!crowdedOut) return item
     this.add(item)
     return crowdedOut
@@ -88,12 +88,17 @@ export class FairQueue<Item extends { owner: Owner }> {
     else this.#inProgress.delete(workspaceId)
   }
 
+  /** Returns all waiting items. */
+  items(): Item[] {
+    return [...this.#waiting.values()].flatMap((callers) => [...callers.values()].flatMap((own) => [...own]))
+  }
+
   /**
    * Makes space for one more item of an owner whose caller has not reached its limit, if its workspace would then still have
    * fewer waiting than another.
    * @returns the removed item, the last one of the caller with the most waiting; undefined if there is none
    */
-  crowdOut({ workspaceId, caller }: Owner): Item | undefined {
+  #crowdOut({ workspaceId, caller }: Owner): Item | undefined {
     if ((this.#waiting.get(workspaceId)?.get(caller)?.size ?? 0) >= this.#limits.perCaller) return undefined
     const sizeOf = (callers: Map<string, Set<Item>>) =>
       [...callers.values()].reduce((sum, own) => sum + own.size, 0)
@@ -104,11 +109,6 @@ export class FairQueue<Item extends { owner: Owner }> {
     const last = [...(items ?? [])].at(-1)
     if (last) this.delete(last)
     return last
-  }
-
-  /** Returns all waiting items. */
-  items(): Item[] {
-    return [...this.#waiting.values()].flatMap((callers) => [...callers.values()].flatMap((own) => [...own]))
   }
 }
 

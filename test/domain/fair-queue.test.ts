@@ -5,21 +5,23 @@ import { FairQueue, type Owner } from '../../server/domain/fair-queue.ts'
 
 it('evicts from the caller with the most waiting, and never for one that has as many', () => {
   const queue = new FairQueue<{ owner: Owner; name: string }>({ perCaller: 10, inAll: 5 })
-  const add = (workspaceId: string, caller: string, name: string) =>
-    queue.add({ owner: { workspaceId, caller }, name })
-  expect(['1', '2', '3'].map((name) => add('crowd', name === '3' ? 'b' : 'a', name))).toEqual([
-    true,
-    true,
-    true,
-  ])
-  expect([add('other', 'c', '4'), add('other', 'c', '5'), add('new', 'd', '6')]).toEqual([true, true, false])
-  expect(queue.crowdOut({ workspaceId: 'crowd', caller: 'e' })).toBeUndefined()
-  expect(queue.crowdOut({ workspaceId: 'other', caller: 'c' })).toBeUndefined()
+  /** Returns the name of the item without a place. */
+  const push = (workspaceId: string, caller: string, name: string) =>
+    queue.push({ owner: { workspaceId, caller }, name })?.name
+  const places = [
+    ['crowd', 'a', '1'],
+    ['crowd', 'a', '2'],
+    ['crowd', 'b', '3'],
+    ['other', 'c', '4'],
+    ['other', 'c', '5'],
+  ] as const
+  for (const [workspaceId, caller, name] of places) expect(push(workspaceId, caller, name)).toBeUndefined()
+  expect(push('crowd', 'e', '6')).toBe('6')
+  expect(push('other', 'c', '7')).toBe('7')
   // The last request of the caller with the most.
-  expect(queue.crowdOut({ workspaceId: 'new', caller: 'd' })).toMatchObject({ name: '2' })
-  expect(add('new', 'd', '6')).toBe(true)
-  expect(queue.crowdOut({ workspaceId: 'more', caller: 'f' })).toMatchObject({ name: '1' })
-  expect(queue.size).toBe(4)
+  expect(push('new', 'd', '8')).toBe('2')
+  expect(push('more', 'f', '9')).toBe('1')
+  expect(queue.size).toBe(5)
 })
 
 it('begins items of one workspace after another, and of each as many as may be in progress', () => {
