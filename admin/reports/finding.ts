@@ -90,7 +90,7 @@ function isOne({ kind }: Schemas['BreakdownGroup'], breakdown: string): boolean 
 
 function sentenceOf({ side, index, of_enrolled }: Found): string {
   const share = side.steps[index]?.of_enrolled ?? 0
-  const numbers = `${shareText(share)} against ${shareText(Math.max(0, share - of_enrolled))}`
+  const numbers = `${shareText(share)} against ${shareText(share - of_enrolled)}`
   const subject = side.subject.charAt(0).toUpperCase() + side.subject.slice(1)
   return `${subject} ${comparedText(of_enrolled)} at ${stepText(side, index)} than ${side.others}: ${numbers}.`
 }

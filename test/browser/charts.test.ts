@@ -232,7 +232,9 @@ describe('A chart', () => {
     'of the trend starts days in UTC and says so if the time zone is %s',
     async (timeZone, why, refusals) => {
       const path = screenPath(workspace, 'overview')
-      const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+      // Where a day that begins in UTC has not begun yet.
+      const timezoneId = 'America/New_York'
+      const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals, timezoneId })
       // What Chromium reports if TZ is UTC+3; it then shows all times in UTC.
       await page.addInitScript((timeZone) => {
         const { resolvedOptions } = Intl.DateTimeFormat.prototype

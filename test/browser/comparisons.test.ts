@@ -278,6 +278,25 @@ describe('a comparison', () => {
     await expect.poll(() => parameters(page)).toEqual([])
   })
 
+  it.each([
+    [1, '% of entered 100%'],
+    [2, '% of first 100%'],
+  ])('of step %i alone is a bar per period, with its base', async (step, shown) => {
+    const page = await open(`?last=30&compare=previous_period&first_step=${step}&last_step=${step}`)
+    const region = page.getByRole('region', { name: /^Compared with/ })
+    const bars = region.locator('.recharts-bar-rectangle path')
+    await expect.poll(countDrawn(region, bars)).toBe(2)
+    const tooltip = async () => {
+      await page.mouse.move(0, 0)
+      await bars.first().hover()
+      return (await region.locator('.mantine-ChartTooltip-tooltipItem').first().innerText()).replace(
+        /\s+/g,
+        ' ',
+      )
+    }
+    await expect.poll(tooltip).toBe(shown)
+  })
+
   it('is named by its days, also where one of them begins at one o’clock', async () => {
     const page = await open(
       '?compare=custom&compare_from=2026-03-08T05:00:00.000Z&compare_to=2026-03-15T04:00:00.000Z',

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { breakdownFinding, comparisonFinding } from '../../admin/reports/finding.ts'
+import { groupLabel } from '../../admin/reports/group-label.ts'
 import type { Schemas } from '../../client/person.ts'
 import { shareDifference } from '../../server/domain/share-intervals.ts'
 
@@ -162,5 +163,23 @@ describe('what a comparison says', () => {
     [{ enrolled: 0, reached: [0, 0, 0] }, month(0.4), /^Nobody entered in this period/],
   ])('is whether the period is better, worse or within chance', (now, before, sentence) => {
     expect(comparisonFinding(compared(now, before))).toMatch(sentence)
+  })
+})
+
+describe('the name of a group', () => {
+  it.each([
+    ['team', 'team'],
+    ['', 'Empty text'],
+    [5, '5'],
+    ['5', '"5"'],
+    [-1.5, '-1.5'],
+    ['-1.5', '"-1.5"'],
+    ['1e21', '"1e21"'],
+    ['5 seats', '5 seats'],
+    [true, 'true'],
+    ['true', '"true"'],
+    ['truest', 'truest'],
+  ])('tells a text from a number or a boolean: %j', (value, label) => {
+    expect(groupLabel({ kind: 'value', value, values: 1 }, 'variable:plan')).toBe(label)
   })
 })

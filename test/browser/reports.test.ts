@@ -282,6 +282,42 @@ describe('The report of a journey', () => {
     await expect.poll(() => range.getByRole('radio', { name: 'All' }).isChecked()).toBe(true)
   })
 
+  it.each([
+    ['?last=7', { entered_from: '2026-03-05T05:00:00.000Z' }],
+    [
+      '?last=7&compare=previous_period',
+      {
+        entered_from: '2026-03-05T05:00:00.000Z',
+        compare: 'previous_period',
+        entered_to: '2026-03-12T04:00:00.000Z',
+      },
+    ],
+    // Nobody has said where the period begins that is to be compared.
+    [
+      '?last=7&entered_to=2026-03-10T04:00:00.000Z&compare=previous_period',
+      { entered_to: '2026-03-10T04:00:00.000Z' },
+    ],
+  ])('is of whole days where the viewer is, up to the end of today: %s', async (search, asked) => {
+    const reports: URL[] = []
+    await openAdministration({
+      cairn,
+      signedIn: owner.headers,
+      path: screenPath(workspace, `journeys/${workspace.journey_id}${search}`),
+      timezoneId: 'America/New_York',
+      turnsClock: true,
+      async prepare(page) {
+        // The clocks went forward three days ago.
+        await page.clock.setFixedTime('2026-03-11T12:00:00Z')
+        page.on('request', (request) => {
+          const url = new URL(request.url())
+          if (url.pathname.endsWith('/report')) reports.push(url)
+        })
+      },
+    })
+    await expect.poll(() => reports.length).toBeGreaterThan(0)
+    expect(Object.fromEntries(reports[0]?.searchParams ?? [])).toEqual(asked)
+  })
+
   it.each(['', '?window=P7D'])('leads from every drop-off to exactly those customers: %s', async (search) => {
     const page = await openReport(search)
     await stepTable(page).waitFor()
