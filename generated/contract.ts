@@ -4351,9 +4351,9 @@ export interface components {
              *     `compared_period_missing`. A period without an end is compared up to the end of today.
              */
             compare?: components["schemas"]["ComparedPeriod"];
-            /** @description The start of the period to compare with, inclusive. Only for `custom`. */
+            /** @description The start of the period to compare with, inclusive. Only with `custom`; ignored without it. */
             compare_from?: components["schemas"]["Instant"];
-            /** @description The end of the period to compare with, exclusive. Only for `custom`. */
+            /** @description The end of the period to compare with, exclusive. Only with `custom`; ignored without it. */
             compare_to?: components["schemas"]["Instant"];
         };
         /**
@@ -5020,20 +5020,7 @@ export interface components {
             };
         };
         /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
-        BadIngestion: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body or a parameter is not well formed. `errors` lists every fault, at most 100. */
-        BadReplay: {
+        BadBodyOrQuery: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5550,18 +5537,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is too much to break down or to put in strict order. */
-        SharedViewTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /**
          * @description The span has more periods than one reply can have, the time zone is unknown, or there is too much to break down
          *     or to put in strict order.
@@ -5590,7 +5565,7 @@ export interface components {
             };
         };
         /** @description There is too much to break down or to put in strict order. */
-        StepTimesConflict: {
+        ReportTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5906,12 +5881,12 @@ export interface components {
          */
         Compare: components["schemas"]["ComparedPeriod"];
         /**
-         * @description The start of the period to compare with, inclusive. Only for `compare=custom`.
+         * @description The start of the period to compare with, inclusive. Only with `compare=custom`; ignored without it.
          * @example 2026-10-01T00:00:00Z
          */
         CompareFrom: components["schemas"]["Instant"];
         /**
-         * @description The end of the period to compare with, exclusive. Only for `compare=custom`.
+         * @description The end of the period to compare with, exclusive. Only with `compare=custom`; ignored without it.
          * @example 2026-11-01T00:00:00Z
          */
         CompareTo: components["schemas"]["Instant"];
@@ -6185,7 +6160,7 @@ export interface operations {
                     "application/json": components["schemas"]["InitializedCustomer"];
                 };
             };
-            400: components["responses"]["BadIngestion"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
@@ -6261,7 +6236,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedEvent"];
                 };
             };
-            400: components["responses"]["BadIngestion"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             /** @description The journey or the customer does not exist in this workspace. */
@@ -6339,7 +6314,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventBatchResult"];
                 };
             };
-            400: components["responses"]["BadIngestion"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             408: components["responses"]["RequestTimeout"];
@@ -6806,7 +6781,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefusalReplayResults"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["RefusalNotFound"];
@@ -7952,12 +7927,12 @@ export interface operations {
                  */
                 compare?: components["parameters"]["Compare"];
                 /**
-                 * @description The start of the period to compare with, inclusive. Only for `compare=custom`.
+                 * @description The start of the period to compare with, inclusive. Only with `compare=custom`; ignored without it.
                  * @example 2026-10-01T00:00:00Z
                  */
                 compare_from?: components["parameters"]["CompareFrom"];
                 /**
-                 * @description The end of the period to compare with, exclusive. Only for `compare=custom`.
+                 * @description The end of the period to compare with, exclusive. Only with `compare=custom`; ignored without it.
                  * @example 2026-11-01T00:00:00Z
                  */
                 compare_to?: components["parameters"]["CompareTo"];
@@ -8255,7 +8230,7 @@ export interface operations {
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["StepTimesConflict"];
+            409: components["responses"]["ReportTooLarge"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8514,7 +8489,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventDefinitionChange"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             408: components["responses"]["RequestTimeout"];
@@ -8710,7 +8685,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventDefinitionChange"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["DefinitionNotFound"];
@@ -8849,7 +8824,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             408: components["responses"]["RequestTimeout"];
@@ -8992,7 +8967,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["WebhookNotFound"];
@@ -9139,7 +9114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["WebhookNotFound"];
@@ -9347,7 +9322,7 @@ export interface operations {
                     "application/json": components["schemas"]["View"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ViewNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
@@ -9491,7 +9466,7 @@ export interface operations {
                     "application/json": components["schemas"]["View"];
                 };
             };
-            400: components["responses"]["BadReplay"];
+            400: components["responses"]["BadBodyOrQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["ViewNotFound"];
@@ -9685,7 +9660,7 @@ export interface operations {
             403: components["responses"]["ForeignOrigin"];
             404: components["responses"]["SharedViewNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["SharedViewTooLarge"];
+            409: components["responses"]["ReportTooLarge"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];

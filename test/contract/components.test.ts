@@ -20,6 +20,18 @@ describe('the contract can be read by simple generators', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
+  it('has no component under two names', () => {
+    const { components } = contractDocument() as { components: Kinds }
+    const texts = Object.entries(components).flatMap(([kind, named]) =>
+      Object.entries(named).map(
+        ([name, component]) => [`${kind}/${name}`, JSON.stringify(component)] as const,
+      ),
+    )
+    const groups = Map.groupBy(texts, ([, text]) => text).values()
+    const same = [...groups].map((group) => group.map(([name]) => name)).filter((names) => names.length > 1)
+    expect(same).toEqual([])
+  })
+
   it.each(
     operations.map(({ operationId, method, path }) => [operationId, method.toLowerCase(), path] as const),
   )('has every success of %s written out', (_id, method, path) => {
