@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
-import { Instant } from '../parts/instants/instant.tsx'
+import { Instant, useNow } from '../parts/instants/instant.tsx'
 import { LoadMore } from '../parts/lists/load-more.tsx'
 import { usePages } from '../parts/lists/pages.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -21,6 +21,9 @@ export function InvitationList() {
   const invitations = usePages(invitationsKey, (cursor) =>
     taken(cairn.listInvitations({ query: { ...(cursor && { cursor }) } })),
   )
+  // An invitation may expire while it is shown.
+  const now_ms = useNow()
+  const pending = invitations.items.filter(({ expires_at }) => Date.parse(expires_at) > now_ms)
   const [asked, setAsked] = useState<Schemas['Invitation']>()
   const revoke = useMutation({
     mutationFn: ({ invitation_id }: Schemas['Invitation']) =>
@@ -40,9 +43,9 @@ export function InvitationList() {
     list = <Loading lines={2} />
   } else if (invitations.isError && invitations.items.length === 0) {
     list = <ProblemAlert error={invitations.error} onRetry={invitations.refetch} />
-  } else if (invitations.isEmpty) {
+  } else if (pending.length === 0 && invitations.data && !invitations.hasNextPage) {
     list = <Text c="dimmed">No pending invitations.</Text>
-  } else if (invitations.items.length > 0) {
+  } else if (pending.length > 0) {
     list = (
       <Paper withBorder>
         <Table verticalSpacing="sm" aria-label="Pending invitations" layout="fixed">
@@ -61,7 +64,7 @@ export function InvitationList() {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {invitations.items.map((invitation) => (
+            {pending.map((invitation) => (
               <Table.Tr key={invitation.invitation_id}>
                 <Table.Td className="breakable">
                   <Text size="sm" fw={600}>

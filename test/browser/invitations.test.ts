@@ -3,7 +3,13 @@
 import { describe, expect } from 'vitest'
 import type { Workspace } from '../fixtures/cairn.ts'
 import { newEmail, newPerson, type SignedUp, signUp } from '../fixtures/people.ts'
-import { goBack, goBackAndStay, loseFirstResponse, openAdministration } from './administration.ts'
+import {
+  goBack,
+  goBackAndStay,
+  loseFirstResponse,
+  openAdministration,
+  waitWithoutReading,
+} from './administration.ts'
 import { it } from './it.ts'
 import { memberRow } from './members.ts'
 import { comeBackTo, field, heading, screenPath, sendSignIn } from './screens.ts'
@@ -206,6 +212,15 @@ describe('An invitation', () => {
       await openAdministration({ cairn, path, refusals }),
       'This invitation is not valid',
     ).waitFor()
+  })
+
+  it('that expires while it is listed is no longer pending', async ({ open, owner }) => {
+    const email = newEmail()
+    await invite(owner, email)
+    const page = await open('members', { turnsClock: true })
+    await page.getByRole('button', { name: `Revoke invitation of ${email}` }).waitFor()
+    await waitWithoutReading(page, 366 * 86_400_000)
+    await page.getByText('No pending invitations.').waitFor()
   })
 
   it('that somebody else has revoked is no longer listed after an attempt, which says why it failed', async ({
