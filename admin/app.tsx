@@ -1,7 +1,14 @@
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
-import { createBrowserRouter, Navigate, Outlet, RouterProvider, ScrollRestoration } from 'react-router'
+import {
+  createBrowserRouter,
+  Navigate,
+  Outlet,
+  RouterProvider,
+  ScrollRestoration,
+  useLocation,
+} from 'react-router'
 import { RouteFailure } from './frame/route-failure.tsx'
 import { queryClient } from './query-client.ts'
 import { cssVariablesResolver, theme } from './theme.ts'
@@ -159,11 +166,13 @@ export function App() {
 }
 
 function Root() {
+  const { hash } = useLocation()
   return (
     <>
       <Outlet />
-      {/* Keyed by path, so that a change of the query string (a filter, for example) keeps the scroll position. */}
-      <ScrollRestoration getKey={({ pathname }) => pathname} />
+      {/* Keyed by path, so that a change of the query string (a filter, for example) keeps the scroll position. Not with the
+          token of a link, which names no element and warns if it cannot be decoded: `#token=%zz`. */}
+      {!hash.startsWith('#token=') && <ScrollRestoration getKey={({ pathname }) => pathname} />}
     </>
   )
 }

@@ -81,6 +81,8 @@ describe('A member who forgot the password', () => {
       refusals: ['400 POST /v1/password-links/look-up'],
     })
     await heading(tooLong, 'This link is not valid').waitFor()
+    const cut = await openAdministration({ cairn, path: '/password#token=%zz', refusals })
+    await heading(cut, 'This link is not valid').waitFor()
     const empty = await openAdministration({ cairn, path: '/password#token=' })
     await empty.getByText('The address is missing its token').waitFor()
 
