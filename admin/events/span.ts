@@ -43,14 +43,18 @@ export function useSpan({ values: { last, received_from, received_to } }: SpanFi
     const chosen = lastSpans.find(({ value }) => value === last) ?? lastSpans[1]
     const toMs = Number.isNaN(to) ? undefined : to
     const fromMs = Number.isNaN(from) ? (toMs === undefined ? startOf(chosen) : toMs - day_ms) : from
-    const query = {
-      received_from: new Date(fromMs).toISOString(),
-      ...(toMs !== undefined && { received_to: new Date(toMs).toISOString() }),
-    }
+    const query = receivedWithin(fromMs, toMs)
     const end = toMs === undefined ? 'now' : instantText(new Date(toMs))
     if (!own) return { fromMs, toMs, query, text: chosen.text, last: chosen }
     return { fromMs, toMs, query, text: `${instantText(new Date(fromMs))} to ${end}` }
   }, [last, received_from, received_to])
+}
+
+function receivedWithin(fromMs: number, toMs: number | undefined): Span['query'] {
+  return {
+    received_from: new Date(fromMs).toISOString(),
+    ...(toMs !== undefined && { received_to: new Date(toMs).toISOString() }),
+  }
 }
 
 /** The start now of a span that ends now. */
@@ -64,7 +68,9 @@ function startOf({ ms, period_ms }: LastSpan): number {
  * `useSpan`, because it would lose its further pages.
  */
 export function spanNow(span: Span): Span {
-  return span.last ? { ...span, fromMs: startOf(span.last) } : span
+  if (!span.last) return span
+  const fromMs = startOf(span.last)
+  return { ...span, fromMs, query: receivedWithin(fromMs, span.toMs) }
 }
 
 /** The span as a query by time of occurrence. */

@@ -84,6 +84,21 @@ describe('What was refused', () => {
     await group.getByText(/last received \d+ [A-Z][a-z]+, \d\d:\d\d/).waitFor()
   })
 
+  it('is counted from a start that moves on while the screen stays open', async ({ open }) => {
+    const page = await open('events/refused?last=1h', { turnsClock: true })
+    await page.getByRole('heading', { name: 'No rejected requests' }).waitFor()
+    const opened_ms = await page.evaluate(() => Date.now())
+    const movedOn = page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      const from_ms = Date.parse(searchParams.get('received_from') ?? '')
+      return (
+        pathname === '/v1/refusals/summary' && searchParams.get('periods') === '24' && from_ms > opened_ms
+      )
+    })
+    await page.clock.fastForward(2 * 3_600_000)
+    await movedOn
+  })
+
   it('is not denied, nor counted, for a span whose numbers are still loading', async ({
     client,
     event,

@@ -22,7 +22,7 @@ import { useCairn, useMembership, useWorkspaceKey } from '../../session/session.
 import { useChipText } from '../filter-chips.ts'
 import { HappeningPage } from '../happening-page.tsx'
 import { Histogram } from '../histogram.tsx'
-import { type SpanFilters, spanReaders, useSpan } from '../span.ts'
+import { type SpanFilters, spanNow, spanReaders, useSpan } from '../span.ts'
 import { SpanFilterLine } from '../span-filter-line.tsx'
 import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
@@ -68,7 +68,7 @@ function Groups() {
   const summary = useQuery({
     queryKey: useWorkspaceKey('refusals', 'summary', filter, span.query),
     queryFn: ({ signal }) =>
-      taken(cairn.getRefusalSummary({ query: { ...filter, ...span.query, periods: 24 }, signal })),
+      taken(cairn.getRefusalSummary({ query: { ...filter, ...spanNow(span).query, periods: 24 }, signal })),
     placeholderData: keepPreviousData,
     // The most expensive summary takes a second of a thread that yields to all other reads.
     refetchInterval: 10_000,
