@@ -9,9 +9,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(1)
 }
-// The output may be a pipe that its reader has closed (`cairn … | head`). The exit code is that of a program ended by SIGPIPE.
 process.stdout.on('error', (error) => {
-  if (error.code === 'EPIPE') process.exit(141)
+  // The reader has seen enough (`cairn … | head`). The command finishes its work, and the exit code says how that went.
+  if (error.code === 'EPIPE') return
   process.stderr.write(
     `cairn: cannot write to standard output: ${error.message}. What the command has done is not undone.\n`,
   )

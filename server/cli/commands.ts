@@ -156,6 +156,7 @@ function environmentHelp(): string {
 function exitCodeHelp(): string {
   return (
     'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 already exists, not found or in use,\n' +
-    '            4 partly refused, 5 an additive and 6 a breaking difference, 130 interrupted.'
+    '            4 partly refused, 5 an additive and 6 a breaking difference, 130 interrupted.\n' +
+    'They are the same if the reader of standard output closes it, as head does: the command finishes its work.'
   )
 }

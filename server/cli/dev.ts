@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +24,7 @@ export function defineDev(command: Command, config: () => Config, io: CommandIo)
     .action((options: DevOptions) => dev(config(), io, options))
 }
 
-/** Serves a new workspace from a temporary file until the process is told to stop; then deletes the file. */
+/** Serves a new workspace from a temporary file until the process is told to stop or its output is closed; then deletes the file. */
 async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'))
   // Runs however the process ends, except after SIGKILL.
@@ -38,7 +39,7 @@ async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) 
     const setup_link = await inStore(config.databaseUrl, (db) => makeSetupLink(db, link))
     const told = { url: server.url, ...made, setup_link }
     io.stdout.write(json ? `${JSON.stringify(told)}\n` : report(told))
-    await Promise.race([stopped, server.died])
+    await Promise.race([stopped, once(io.stdout, 'error'), server.died])
     secondSignal().then(() => process.exit(1))
   } finally {
     await server.stop()

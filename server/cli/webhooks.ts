@@ -33,7 +33,7 @@ The secret key is read from the environment variable CAIRN_SERVICE_KEY or from -
 Each event that arrives is sent as a POST request of type event.created, signed as Standard Webhooks, so that you can try a
 receiver on your machine without a public address. The secret is printed at the start; to keep it the same, set
 CAIRN_WEBHOOK_SECRET. While nothing listens at the URL, the command waits. It does not retry what the receiver answers: one
-line per event says what that was. Ctrl-C ends it.`
+line per event says what that was. Ctrl-C ends it, and so does a reader that closes its standard output.`
 
 export function defineWebhooks(webhooks: Command, config: () => Config, io: CommandIo): void {
   const listen = webhooks
@@ -52,7 +52,9 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
   withApi(listen, 'secret key')
     .addHelpText('after', HELP)
     .action((options: Options) =>
-      interruptible('Events since then: --from.', async ({ signal }) => {
+      interruptible('Events since then: --from.', async (stop) => {
+        const { signal } = stop
+        io.stdout.once('error', () => stop.abort())
         const client = apiClient(config(), io, options, 'listening')
         const secret = secretOf(io)
         try {
