@@ -24,7 +24,10 @@ export function defineDev(command: Command, config: () => Config, io: CommandIo)
     .action((options: DevOptions) => dev(config(), io, options))
 }
 
-/** Serves a new workspace from a temporary file until the process is told to stop or its output is closed; then deletes the file. */
+/**
+ * Serves a new workspace from a temporary file until the process is told to stop or its output is closed; then deletes the
+ * file.
+ */
 async function dev(given: Config, io: CommandIo, { journey, json }: DevOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'))
   // Runs however the process ends, except after SIGKILL.
