@@ -159,6 +159,24 @@ describe('a breakdown', () => {
     expect(parameters(page)).toEqual([])
   })
 
+  it('shows each group beside the others, and beside the compared period', async () => {
+    const page = await open('?last=30&breakdown=variable:plan&compare=previous_period&last_step=2')
+    await expect
+      .poll(() => cellsOf(groups(page)))
+      .toEqual([
+        [
+          'free 20 customers',
+          '100% (20) 0 points, within chance compared period 100% (20): 0 points, within chance',
+          '60% (12) -35 points 60% of previous step compared period 55% (11): +5 points, within chance',
+        ],
+        [
+          'team 20 customers',
+          '100% (20) 0 points, within chance compared period 100% (20): 0 points, within chance',
+          '95% (19) +35 points 95% of previous step compared period 70% (14): +25 points',
+        ],
+      ])
+  })
+
   it('says where contacts drop compared with accounts, and how long a plan takes', async () => {
     const page = await open('?breakdown=customer_type&to_step=3')
     await groups(page).waitFor()
@@ -482,6 +500,17 @@ describe('what is compared', () => {
     expect(times.map((line) => line.split(',')[0])).toEqual(['\ufeffplan', 'team', 'free', ''])
   })
 
+  it('is saved with those who dropped off and those in progress if there is a conversion window', async () => {
+    // Half a day from the ages of all customers, whatever the time of day.
+    const page = await open('?last=30&window=P12DT12H')
+    const funnel = await csvOf(page.getByRole('region', { name: 'Funnel', exact: true }))
+    expect(funnel[0]).toMatch(/,Not continued,Dropped off,In progress,Median,90% within$/)
+    expect(funnel.slice(2, 4)).toEqual([
+      expect.stringMatching(/^1\. Signed up,signed_up,40,100%,100%,0,–,–,/),
+      expect.stringMatching(/^2\. Chose a plan,plan_chosen,31,78%,78%,9,5,4,/),
+    ])
+  })
+
   it('is saved without those who entered if it begins at a later step', async () => {
     const page = await open('?first_step=2&last=30&by=month&breakdown=customer_type')
     // What loads later moves what is clicked.
@@ -491,6 +520,7 @@ describe('what is compared', () => {
     const funnel = await csvOf(page.getByRole('region', { name: 'Funnel', exact: true }))
     expect(funnel[0]).toMatch(/^\ufeffStep,Event,Customers,% of first,% of previous,Not continued,/)
     expect(funnel[1]).toMatch(/^2\. Chose a plan,plan_chosen,31,100%,100%,–,/)
+    expect(funnel[2]).toMatch(/^3\. Invited a colleague,invited,24,77%,77%,7,/)
     const whole = await open('?first_step=2&by=month&measure=count')
     const trend = whole.getByRole('region', { name: 'Conversion over time' })
     await trend.getByText(/^Customers who reached each step, by the month they entered/).waitFor()

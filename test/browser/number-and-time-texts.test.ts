@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
 import { relativeText } from '../../admin/parts/instants/instant-text.ts'
-import { changeText, shareText } from '../../admin/parts/number-text.ts'
+import { instantOf } from '../../admin/parts/instants/typed-instant.ts'
+import { bytesText, changeText, scaleText, shareText } from '../../admin/parts/number-text.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -13,13 +14,24 @@ describe('Numbers and times', () => {
   it('are written for people, and never rounded to nothing or to all', () => {
     const shares = [null, 0, 0.0004, 0.004, 0.4583, 0.996, 0.9996, 1].map(shareText)
     expect(shares).toEqual(['–', '0%', '<0.1%', '0.4%', '46%', '99.6%', '>99.9%', '100%'])
-    expect([changeText(108, 100), changeText(50, 100), changeText(5, 5), changeText(5, 0)]).toEqual([
+    const changes = [
+      [108, 100],
+      [50, 100],
+      [5, 5],
+      [1001, 1000],
+      [5, 0],
+    ] as const
+    expect(changes.map(([now, before]) => changeText(now, before))).toEqual([
       '+8%',
       '-50%',
       'no change',
+      'about the same',
       undefined,
     ])
-    const times = [0, 840, 5200, 12_400, 59_600, 250_000, 2 * hour, 51 * hour + minute, 120 * day + 5 * hour]
+    expect([0, 99_999, 100_000, 1_250_000].map(scaleText)).toEqual(['0', '99,999', '100K', '1.25M'])
+    expect([0, 1_048_576, 1_234_500_000].map(bytesText)).toEqual(['0.0 MB', '1.0 MB', '1,234.5 MB'])
+    const days = [51 * hour + minute, 12 * day + 5 * hour, 99 * day + 23 * hour, 120 * day + 5 * hour]
+    const times = [0, 840, 5200, 12_400, 59_600, 250_000, 2 * hour, ...days]
     expect(times.map(durationText)).toEqual([
       '0ms',
       '840ms',
@@ -29,6 +41,8 @@ describe('Numbers and times', () => {
       '4m 10s',
       '2h',
       '2d 3h',
+      '12d 5h',
+      '99d 23h',
       '120d',
     ])
   })
@@ -59,5 +73,48 @@ describe('Numbers and times', () => {
   ])('are parsed as people type them: %s', (text, duration) => {
     expect(durationOf(text)).toBe(duration)
     if (duration) expect(lengthOf(duration)).toBeGreaterThan(0)
+  })
+})
+
+describe('A typed time', () => {
+  const evening = new Date(2026, 10, 20, 21, 5)
+
+  it.each([
+    ['20 Nov 2026, 21:05', evening],
+    [' 20 November 2026 21:05 ', evening],
+    ['20. nov. 2026, 21:05:00', evening],
+    ['2026-11-20 21:05', evening],
+    ['2026-11-20T21:05', evening],
+    ['20.11.2026, 21:05', evening],
+    ['2026-11-20T21:05:09', new Date(2026, 10, 20, 21, 5, 9)],
+    ['20 Nov 2026', new Date(2026, 10, 20)],
+    ['29 Feb 2028', new Date(2028, 1, 29)],
+  ])('is in the time zone of the viewer: %s', (text, instant) => {
+    expect(instantOf(text)).toEqual(instant)
+  })
+
+  it('can be of today and yesterday', () => {
+    const dayOf = (at: Date, days: number) => new Date(at.getFullYear(), at.getMonth(), at.getDate() + days)
+    const before = new Date()
+    const found = [instantOf('Today'), instantOf('yesterday 9:00')]
+    // Midnight may come in between.
+    const possible = [before, new Date()].map((now) => [dayOf(now, 0), new Date(dayOf(now, -1).setHours(9))])
+    expect(possible).toContainEqual(found)
+  })
+
+  it.each([
+    '11/12/2026',
+    '29 Feb 2026',
+    '31.04.2026',
+    '2026-13-01',
+    '20 Foo 2026',
+    '20 Nov 2026, 24:00',
+    '20 Nov 2026, 09:60',
+    '20 Nov 2026, 09:30:60',
+    '20 Nov',
+    'tomorrow',
+    '',
+  ])('that is none, or could be two, is not taken: %j', (text) => {
+    expect(instantOf(text)).toBeUndefined()
   })
 })

@@ -377,6 +377,37 @@ describe('The report of a journey', () => {
     await list.getByRole('link', { name: 'Example GmbH' }).waitFor()
   })
 
+  it('lists its customers with what was asked for in words, and when each entered', async () => {
+    const listed = (search: string) => open(`journeys/${workspace.journey_id}/customers?window=P7D&${search}`)
+    const page = await listed('reached=1&not_reached=3')
+    await page
+      .getByText(
+        /^Customers who reached “.?Signed up.?” within 7d of their first step and did not reach “.?Paid.?”, newest/,
+      )
+      .waitFor()
+    const table = page.getByRole('table', { name: 'Customers in this journey' })
+    await table.waitFor()
+    const entered = (await cellsOf(table)).map(([customer, at]) => [customer?.split(' ')[0], at])
+    const date = expect.stringMatching(/^\d+ [A-Z][a-z]+ 20\d\d, \d\d:\d\d$/)
+    expect(entered).toEqual([
+      ['Barbara', '2 hours ago'],
+      ['Example', '6 days ago'],
+      ['Grace', date],
+      ['Ada', date],
+      ['Edsger', date],
+    ])
+    const dropped = await listed('not_reached=2&standing=dropped')
+    await dropped
+      .getByText(/^Customers who did not reach .* within 7d of their first step and dropped off/)
+      .waitFor()
+    await dropped.getByRole('button', { name: 'status dropped off, remove filter' }).waitFor()
+    const early = await listed('out_of_order=3')
+    await early
+      .getByText(/^Out of order: .?Paid.?$/)
+      .first()
+      .waitFor()
+  })
+
   it('is marked as outdated while it is recomputed', async () => {
     const page = await openReport()
     await stepTable(page).waitFor()
