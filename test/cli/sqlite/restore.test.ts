@@ -12,12 +12,21 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Schemas } from '../../../client/index.ts'
-import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../fixtures/cairn.ts'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import {
+  type Cairn,
+  startCairn,
+  startCairnForTest,
+  temporaryFolder,
+  unmadeStore,
+} from '../../fixtures/cairn.ts'
+import { serve, startChildServer } from '../../fixtures/child-server.ts'
 import { runCairn, spawnCairn } from '../../fixtures/command.ts'
 import { initialize } from '../../fixtures/customer.ts'
 import { exported } from '../../fixtures/exported.ts'
+import { withPatience } from '../../fixtures/patience.ts'
 import {
   browser,
   newEmail,
@@ -119,6 +128,41 @@ function killAtStep(step: number): string {
       }
     }
     syncBuiltinESMExports()`
+}
+
+/** Code that stops its process before or after the removal of a lock, until there is a file with the suffix `.go`. */
+function waitAtLock(when: 'before' | 'after'): string {
+  return `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const remove = fs.rmSync
+    fs.rmSync = (path, options) => {
+      if ('${when}' === 'after') remove(path, options)
+      if (String(path).endsWith('cairn.db.lock')) {
+        fs.writeFileSync(path + '.waiting', '')
+        while (!fs.existsSync(path + '.go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+      }
+      if ('${when}' === 'before') remove(path, options)
+    }
+    syncBuiltinESMExports()`
+}
+
+/** A restore that fails where there was no store, and waits before or after it removes its lock. */
+async function failingRestore(when: 'before' | 'after') {
+  const databaseUrl = await unmadeStore()
+  const lock = `${pathOf({ databaseUrl })}.lock`
+  const file = join(temporaryFolder(), 'backup.db')
+  writeFileSync(file, 'no backup')
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(waitAtLock(when))}`
+  const { ended } = spawnCairn(['restore', file], {
+    environment: { DATABASE_URL: databaseUrl, NODE_OPTIONS },
+  })
+  await vi.waitUntil(() => existsSync(`${lock}.waiting`), withPatience)
+  const fails = async () => {
+    writeFileSync(`${lock}.go`, '')
+    expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was changed') })
+  }
+  return { databaseUrl, fails }
 }
 
 describe('cairn restore', () => {
@@ -347,6 +391,21 @@ describe('cairn restore', () => {
       stderr: expect.stringContaining('nothing was changed'),
     })
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('refuses a server until it has failed and removed its lock', async () => {
+    const { databaseUrl, fails } = await failingRestore('before')
+    await expect(startChildServer({ databaseUrl })).rejects.toThrow('Another Cairn server is running')
+    await fails()
+  })
+
+  it('leaves its store and lock to a server that starts once it has removed its own', async () => {
+    const { databaseUrl, fails } = await failingRestore('after')
+    const server = await startChildServer({ databaseUrl })
+    await fails()
+    expect(await serve({ databaseUrl }).ended).toMatchObject({ code: 3 })
+    const { secret_key } = await createWorkspace(databaseUrl, { workspace: 'A', journey: 'Onboarding' })
+    expect((await server.client(secret_key).listJourneys()).response.status).toBe(200)
   })
 
   it('restores where there is no store, and says that revocations are unknown', async () => {
