@@ -151,6 +151,24 @@ describe('a request', () => {
     controller.abort('given up')
     await expect(waiting).rejects.toBe('given up')
   })
+
+  it('is sent again without outliving the page, if the browser refuses it otherwise', async () => {
+    const { baseUrl } = await startScriptedServer(json(201, created))
+    const keepalive: boolean[] = []
+    const cairn = createClient({
+      baseUrl,
+      serviceKey,
+      // As browsers do if another script of the page has used up their limit.
+      fetch: async (request, init) => {
+        keepalive.push(request.keepalive)
+        if (request.keepalive) throw new TypeError('Failed to fetch')
+        return await fetch(request, init)
+      },
+    })
+
+    expect((await cairn.createEvent({ body: event })).data).toEqual(created)
+    expect(keepalive).toEqual([true, false])
+  })
 })
 
 /** In Node keepalive has no effect; the test sees only the options passed to fetch. */

@@ -65,13 +65,15 @@ describe('a retry', () => {
   it('repeats every idempotent operation after a network error', async () => {
     const customer_id = 'cus_1'
     const { baseUrl, arrivals } = await startScriptedServer((request, response, body) => {
-      // Every second request to a path succeeds.
-      const attempts = arrivals.filter(({ url }) => url === request.url).length
+      // Every second request of an operation succeeds.
+      const attempts = arrivals.filter(
+        ({ method, url }) => method === request.method && url === request.url,
+      ).length
       const answer = attempts % 2 ? reset : json(200, { customer_id })
       answer(request, response, body)
     })
     const cairn = createClient({ baseUrl, serviceKey })
-    const path = { journey_id: 'jrn_1', customer_id }
+    const path = { journey_id: 'jrn_1', customer_id, webhook_id: 'whk_1', definition_id: 'def_1' }
 
     const results = await Promise.all([
       cairn.initializeCustomer({
@@ -83,6 +85,10 @@ describe('a retry', () => {
       cairn.archiveJourney({ path }),
       cairn.restoreJourney({ path }),
       cairn.updateJourney({ path, body: { name: 'n' } }),
+      cairn.updateEventDefinition({ path, body: { description: 'd' } }),
+      cairn.eraseCustomer({ path }),
+      cairn.removeWebhook({ path }),
+      cairn.replayRefusals({ body: {} }),
     ])
 
     expect(results.map(({ data }) => data)).toEqual(results.map(() => ({ customer_id })))

@@ -41,6 +41,10 @@ describe('verifyWebhook', () => {
       'lists, as some frameworks have them',
       Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, [v]])),
     ],
+    [
+      'a list of several signatures',
+      { ...headers, 'webhook-signature': ['v1,AAAA', headers['webhook-signature'] ?? ''] },
+    ],
   ])('reads headers from %s', async (_, given) => {
     expect(await verifyWebhook(payload, given, secret, { now })).toEqual(ok)
   })
