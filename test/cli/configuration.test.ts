@@ -134,6 +134,7 @@ describe('the configuration', () => {
     ['CAIRN_PUBLIC_URL', 'https://:secret@cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'ftp://cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/?x', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/#x', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', ' https://cairn.example.com', `CAIRN_PUBLIC_URL ${BLANK}`],
     ['CAIRN_PUBLIC_URL', 'https://cairn.\texample.com', 'CAIRN_PUBLIC_URL contains a control character'],
     ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],

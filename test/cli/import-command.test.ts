@@ -164,6 +164,24 @@ describe('cairn import', () => {
     },
   )
 
+  it('refuses the lines of an archived journey, and stores the others', async ({ cairn }) => {
+    const { client, write, journey_id, ...own } = await newImport(cairn)
+    const { data } = await client.createJourney({ body: { name: 'Ended' } })
+    const archived = data?.journey_id ?? ''
+    await client.archiveJourney({ path: { journey_id: archived } })
+    write([ownEvent(0), ownEvent(1, { journey_id: archived }), ownEvent(2, { journey_id })])
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 2, refused: 1 } })
+    expect(own.refused()).toMatchObject([{ line_number: 2, code: 'journey_archived' }])
+    expect(await storedNumbers(client)).toEqual([0, 2])
+  })
+
+  it('keeps a line that is not JSON as it is, without its line end', async ({ cairn }) => {
+    const { write: _, ...own } = await newImport(cairn)
+    writeFileSync(own.file, `${JSON.stringify(ownEvent(0))}\r\n{"n": 1,}\r\n`)
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 1 } })
+    expect(own.refused()).toMatchObject([{ line_number: 2, code: 'invalid_json', line: '{"n": 1,}' }])
+  })
+
   it('reports a byte order mark in a later line, and in a file in UTF-16', async ({ cairn }) => {
     const { write: _, ...own } = await newImport(cairn)
     const [one, two] = [JSON.stringify(ownEvent(1)), JSON.stringify(ownEvent(2))]

@@ -1,0 +1,47 @@
+// engines: none (opens no store)
+
+import { Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { patientFetch } from '../../server/cli/patient-fetch.ts'
+import { html, json, startScriptedServer } from '../client/scripted-server.ts'
+
+/** Returns a patient fetch, and what it has said. */
+function patient(patience_ms: number) {
+  const said: string[] = []
+  const output = new Writable({
+    write(text, _encoding, done) {
+      said.push(String(text))
+      done()
+    },
+  })
+  const { signal } = new AbortController()
+  return { said, fetch: patientFetch({ patience_ms, signal, advice: 'Run it again.', output }) }
+}
+
+describe('a command that waits for the server', () => {
+  it.each([429, 502, 503, 504])('repeats a request after %i, and says so once', async (status) => {
+    const { baseUrl } = await startScriptedServer(html(status), html(status), json(200, { is: 'whole' }))
+    const { fetch, said } = patient(60_000)
+    expect(await (await fetch(new Request(baseUrl))).json()).toEqual({ is: 'whole' })
+    expect(said).toEqual([`waiting for the server: status ${status}\n`])
+  })
+
+  it('waits as long as the server asks', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(html(503, { 'retry-after': '1' }), json(200, {}))
+    await patient(60_000).fetch(new Request(baseUrl))
+    const [first, second] = arrivals.map(({ arrived_ms }) => arrived_ms)
+    // Timers may be a millisecond early.
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(999)
+  })
+
+  it('gives up an unavailable server after a time, but not one that limits its rate', async () => {
+    const limited = Array(4).fill(html(429))
+    const { baseUrl } = await startScriptedServer(html(429), ...limited, json(200, {}))
+    // The five waits take longer.
+    expect((await patient(500).fetch(new Request(baseUrl))).status).toBe(200)
+    const away = await startScriptedServer(html(503))
+    await expect(patient(500).fetch(new Request(away.baseUrl))).rejects.toThrow(
+      'was unavailable for 1 s: status 503. Run it again.',
+    )
+  })
+})
