@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../fixtures/cairn.ts'
 import { withPatience } from '../fixtures/patience.ts'
 import { signUp } from '../fixtures/people.ts'
+import { keptRefusals } from '../fixtures/refusals.ts'
 import { storedText } from '../fixtures/store.ts'
 import { settled } from './settled.ts'
 
@@ -251,7 +252,9 @@ describe('a customer who was erased', () => {
     expect(data?.results).toMatchObject([
       { status: 'rejected', problem: { status: 410, code: 'customer_erased' } },
     ])
-    expect((await client.listRefusals()).data?.data).toEqual([])
+    // Nothing of it is kept: what is rejected next is the first.
+    await client.createEvent({ body: { ...late, customer_id: 'cus_unknown' } })
+    expect(await keptRefusals(client, 1)).toMatchObject([{ code: 'customer_not_found' }])
   })
 
   it('may not return because of a body, which is ignored', async () => {

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../server/domain/durations.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { customerInJourney, initialize } from '../fixtures/customer.ts'
 import { engine } from '../fixtures/engine.ts'
+import { scrape } from '../fixtures/exposition.ts'
 import { inStore } from '../fixtures/in-store.ts'
 import { signUp } from '../fixtures/people.ts'
 import { type Receiver, startReceiver } from '../fixtures/receiver.ts'
@@ -372,3 +373,33 @@ async function setRetention(retention_days: number) {
   const { journey_id } = workspace
   await workspace.client.updateJourney({ path: { journey_id }, body: { retention_days } })
 }
+
+describe('the metrics', () => {
+  it('count requests by outcome, and webhooks by state', async () => {
+    const away = await startReceiver()
+    away.answer = (res) => res.writeHead(500).end()
+    const body = { types: ['event.created' as const] }
+    await newWebhook(workspace.client, { ...body, url: away.url })
+    const { path } = await newWebhook(workspace.client, { ...body, url: receiver.url })
+    await workspace.client.updateWebhook({ path, body: { enabled: false } })
+    await send(2)
+    await receiver.has(2)
+    await away.has(1)
+    const counted = async () => {
+      const samples = await scrape(cairn)
+      const ours = samples.filter(({ name }) => /^cairn_webhook(s|_attempts_total)$/.test(name))
+      return ours.map(({ labels, value }) => [
+        labels.state ?? labels.outcome,
+        // The second message may be tried before the first has failed, or wait for it.
+        labels.outcome === 'failed' ? value === away.received.length : value,
+      ])
+    }
+    await expect.poll(counted).toEqual([
+      ['enabled', 2],
+      ['failing', 1],
+      ['disabled', 1],
+      ['succeeded', 2],
+      ['failed', true],
+    ])
+  })
+})
