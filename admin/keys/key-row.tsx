@@ -178,7 +178,10 @@ function EndFact({ serviceKey: { status, expires_at, revoked_at } }: { serviceKe
   if (!expires_at) return <Fact name="Expires">Never</Fact>
   return (
     <Fact name={status === 'expired' ? 'Expired' : 'Expires'}>
-      <Relative instant={new Date(expires_at)} within_ms={Infinity} /> (<Instant at={expires_at} />)
+      <Relative instant={new Date(expires_at)} within_ms={Infinity} />{' '}
+      <span className="not-printed">
+        (<Instant at={expires_at} />)
+      </span>
     </Fact>
   )
 }

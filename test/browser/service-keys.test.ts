@@ -323,6 +323,19 @@ describe('a key', () => {
     await details.getByText(/in 3\d minutes/).waitFor()
   })
 
+  it('is printed with the times themselves, not with how long ago they are', async () => {
+    const { key_id } = await storedKey(workspace.secret_key)
+    await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })
+    const page = await openKeys()
+    const details = await openDetails(page, workspace.secret_key)
+    await details.getByText(/in (1 hour|5\d minutes)/).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const printed = await details.ariaSnapshot()
+    const time = String.raw`\d+ \w+ \d{4}, \d\d:\d\d`
+    expect(printed).toMatch(new RegExp(`term: Created\\s+- definition:\\s+- time: ${time}\n`))
+    expect(printed).toMatch(new RegExp(`term: Expires\\s+- definition: ${time}\n`))
+  })
+
   it('that expires while it is shown is shown as expired, and can only be revoked', async () => {
     const { key_id } = await storedKey(workspace.secret_key)
     await api.rotateServiceKey({ path: { key_id }, body: { grace_seconds: 3600 } })

@@ -21,10 +21,15 @@ export function Instant({ at, relative = false }: { at: string; relative?: boole
 
 const week_ms = 7 * day_ms
 
-/** The time since, or until, an instant less than `within_ms` away, kept up to date; otherwise the instant itself. */
+/** The time since, or until, an instant less than `within_ms` away, kept up to date; otherwise the instant itself, as on paper. */
 export function Relative({ instant, within_ms = week_ms }: { instant: Date; within_ms?: number }) {
   const now_ms = useNow()
-  return Math.abs(instant.getTime() - now_ms) < within_ms ? relativeText(instant) : toMinute(instant)
+  if (Math.abs(instant.getTime() - now_ms) >= within_ms) return toMinute(instant)
+  return (
+    <span className="relative" data-instant={toMinute(instant)}>
+      <span>{relativeText(instant)}</span>
+    </span>
+  )
 }
 
 /** The time in milliseconds since 1970, up to half a minute late. The component is rendered again as time goes by. */
