@@ -15,7 +15,7 @@ const limit = 10
 const columns = [
   { name: 'Journey' },
   { name: 'Entered', width: 98, isNumber: true },
-  { name: 'Completed', width: 105, isNumber: true },
+  { name: 'Completed', width: 98, isNumber: true },
   { width: '35%', onlyWide: true },
 ]
 
@@ -82,6 +82,6 @@ function JourneyLine({ journey: { journey_id, name } }: { journey: Schemas['Jour
 
 function completionText({ enrolled, steps }: Schemas['JourneyReport']): string {
   const last = steps.at(-1)
-  if (!last) return 'no steps yet'
+  if (!last) return 'no steps'
   return enrolled === 0 ? '–' : `${countText(last.reached)} (${shareText(last.of_enrolled)})`
 }

@@ -602,6 +602,15 @@ describe('A count of hundreds of millions', () => {
   })
 })
 
+describe('The name of a journey', () => {
+  it('of one usual word is in one line of a narrow overview', async () => {
+    const page = await open('overview')
+    await page.setViewportSize({ width: 360, height: 800 })
+    const name = page.getByRole('table', { name: 'Journeys' }).getByRole('link', { name: 'Onboarding' })
+    expect(await name.evaluate((link) => link.getClientRects().length)).toBe(1)
+  })
+})
+
 describe('What cannot be copied', () => {
   it('is reported', async () => {
     const page = await openReport()
