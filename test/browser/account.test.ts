@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { problems } from '../../server/problems.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { browser, signIn, signUp } from '../fixtures/people.ts'
 import { openAdministration } from './administration.ts'
@@ -83,6 +84,38 @@ describe('The account', () => {
       })
       .toBe(true)
     await alert.getByText(/^Try again in \d+ seconds?\.$/).waitFor()
+  })
+
+  it('says how long to wait for whatever reason the server names in Retry-After', async ({ open }) => {
+    const expected = {
+      rate_limited: 'Try again in 7 seconds.',
+      too_many_attempts: 'Try again in 7 seconds.',
+      overloaded: 'Nothing was stored. Try again in 7 seconds.',
+      storage_unavailable: 'Nothing was acknowledged. Try again in 7 seconds.',
+      shutting_down: 'Nothing was stored. Try again in 7 seconds.',
+    }
+    const waiting = Object.entries(problems).filter(([, { detail }]) => detail.includes('Retry-After'))
+    expect(waiting.map(([code]) => code)).toEqual(Object.keys(expected))
+    const refusals = ['429 POST /v1/session/name', '503 POST /v1/session/name']
+    const page = await open('account', { refusals })
+    await page.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper')
+    const shown: Record<string, string | null> = {}
+    for (const [code, problem] of waiting) {
+      const body = JSON.stringify({ ...problem, code, type: '/docs', request_id: 'req_1' })
+      await page.route('**/v1/session/name', (route) =>
+        route.fulfill({
+          status: problem.status,
+          contentType: 'application/problem+json',
+          headers: { 'retry-after': '7' },
+          body,
+        }),
+      )
+      await page.getByRole('button', { name: 'Change name' }).click()
+      const alert = page.getByRole('alert', { name: problem.title })
+      await alert.getByRole('link', { name: `About ${code}` }).waitFor()
+      shown[code] = await alert.getByRole('paragraph').first().textContent()
+    }
+    expect(shown).toEqual(expected)
   })
 
   it('accepts that a session has ended in the meantime', async ({ open, phone }) => {
