@@ -2,8 +2,10 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { abilityOf } from '../../admin/members/role.ts'
 import { problems } from '../../server/problems.ts'
 import type { Workspace } from '../fixtures/cairn.ts'
+import { operations, type Role } from '../fixtures/contract/document.ts'
 import { addMember, newEmail, newMember, type Person, type SignedUp } from '../fixtures/people.ts'
 import { type Change, choose, erasedCustomer, webhookScreen } from './changes.ts'
 import { chooseAction, it, memberRow } from './members.ts'
@@ -65,6 +67,32 @@ async function saveAfter(page: Page, change: () => Promise<unknown>) {
 }
 
 describe('A role', () => {
+  it('is described as the contract says what it allows', () => {
+    /** The changes that these roles can make, and no other. */
+    const changesOf = (...roles: Role[]) =>
+      operations
+        .filter((operation) => operation.method !== 'GET' && operation.roles?.join() === roles.join())
+        .map(({ operationId }) => operationId)
+        .sort()
+    expect(abilityOf).toEqual({
+      owner: 'can change everything, including who is an owner',
+      admin: 'can change everything except owners and the workspace itself, and cannot remove journeys',
+      viewer: 'can view journeys, customers and events, and save views, but not change anything else',
+    })
+    expect(changesOf('owner')).toEqual([
+      'archiveWorkspace',
+      'createWorkspace',
+      'removeJourney',
+      'removeWorkspace',
+      'restoreWorkspace',
+      'updateWorkspace',
+    ])
+    expect(changesOf('owner', 'admin', 'viewer')).toEqual(['createView', 'removeView', 'updateView'])
+    const reads = ['listJourneys', 'getJourney', 'listCustomers', 'getCustomer', 'listEvents']
+    const forViewers = operations.filter(({ roles }) => roles?.includes('viewer'))
+    expect(forViewers.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(reads))
+  })
+
   it('that grows takes effect at the next request of the member', async ({ member, open }) => {
     const ada = await member('Ada Lovelace', 'viewer')
     const hers = await open('journeys', { signedIn: ada.headers })
