@@ -38,7 +38,7 @@ export function ReportTable({
           <Table.Th ta="right" w={130}>
             Customers
           </Table.Th>
-          <Table.Th visibleFrom="md" w="22%" aria-hidden />
+          <Table.Th visibleFrom="lg" w="22%" aria-hidden />
           <Table.Th visibleFrom="sm" ta="right" w={95}>
             {isLater ? '% of first' : '% of entered'}
           </Table.Th>
@@ -66,8 +66,8 @@ export function ReportTable({
  */
 const wholeRow = [
   { colSpan: 2, hiddenFrom: 'sm' },
-  { colSpan: 5, visibleFrom: 'sm', hiddenFrom: 'md' },
-  { colSpan: 6, visibleFrom: 'md' },
+  { colSpan: 5, visibleFrom: 'sm', hiddenFrom: 'lg' },
+  { colSpan: 6, visibleFrom: 'lg' },
 ] as const
 
 function EnteredRow({ enrolled }: { enrolled: number }) {
@@ -80,7 +80,7 @@ function EnteredRow({ enrolled }: { enrolled: number }) {
       <Table.Td ta="right" fw={600}>
         {countText(enrolled)}
       </Table.Td>
-      <Table.Td visibleFrom="md">
+      <Table.Td visibleFrom="lg">
         <Bar share={enrolled > 0 ? 1 : 0} />
       </Table.Td>
       <Table.Td visibleFrom="sm" ta="right">
@@ -149,7 +149,7 @@ function StepRows({
         <Table.Td ta="right" fw={600}>
           {countText(step.reached)}
         </Table.Td>
-        <Table.Td visibleFrom="md">
+        <Table.Td visibleFrom="lg">
           <Bar share={step.of_enrolled ?? 0} />
         </Table.Td>
         <Table.Td visibleFrom="sm" ta="right">
@@ -173,7 +173,7 @@ function Bar({ share }: { share: number }) {
 
 function NarrowBar({ share }: { share: number }) {
   return (
-    <Box hiddenFrom="md" mt={6}>
+    <Box hiddenFrom="lg" mt={6}>
       <Bar share={share} />
     </Box>
   )

@@ -537,6 +537,17 @@ describe('The funnel', () => {
     await expect.poll(async () => new Set(await ends(page)).size).toBe(1)
   })
 
+  // At 992 px the navigation takes its place beside it.
+  it.each([360, 768, 992, 1200])(
+    'breaks no name of a step within a word in a window of %i px',
+    async (width) => {
+      const page = await openReport()
+      await page.setViewportSize({ width, height: 800 })
+      const name = stepTable(page).getByText('signed_up', { exact: true })
+      expect(await name.evaluate((name) => name.getBoundingClientRect().height)).toBeLessThan(30)
+    },
+  )
+
   it.each([360, 768])('has no empty column on paper of %i px, printed from a wide window', async (width) => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     // When the browser prints, nothing is told that there is less room.
