@@ -102,10 +102,10 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
             <Table.Th visibleFrom="sm" w={120} ta="right">
               Last 7 days
             </Table.Th>
-            <Table.Th visibleFrom="md" w={120} ta="right">
+            <Table.Th visibleFrom="lg" w={120} ta="right">
               Violations
             </Table.Th>
-            <Table.Th visibleFrom="md" w={165}>
+            <Table.Th visibleFrom="lg" w={165}>
               Last received
             </Table.Th>
             <Table.Th visibleFrom="sm" w={200}>
@@ -123,17 +123,17 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
                   <State entry={entry} />
                   <span>{countOf(entry.received, 'event')} in 7 days</span>
                 </Group>
-                <Box hiddenFrom="md" fz="sm">
+                <Box hiddenFrom="lg" fz="sm">
                   <ViolationCount entry={entry} noun />
                 </Box>
               </Table.Td>
               <Table.Td visibleFrom="sm" ta="right">
                 {countText(entry.received)}
               </Table.Td>
-              <Table.Td visibleFrom="md" ta="right">
+              <Table.Td visibleFrom="lg" ta="right">
                 <ViolationCount entry={entry} />
               </Table.Td>
-              <Table.Td visibleFrom="md">
+              <Table.Td visibleFrom="lg">
                 {entry.lastAt ? <Instant at={entry.lastAt} relative /> : 'Not in 7 days'}
               </Table.Td>
               <Table.Td visibleFrom="sm">

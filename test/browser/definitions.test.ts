@@ -54,6 +54,16 @@ async function fillField(page: Page, name: string, type: string) {
   await page.getByRole('combobox', { name: `Type of ${name}` }).selectOption(type)
 }
 
+describe('The list of event names', () => {
+  it('breaks no name within a word beside the navigation', async () => {
+    await send('plan_chosen', {})
+    const page = await open('events/definitions')
+    await page.setViewportSize({ width: 992, height: 800 })
+    const name = tableRows(page, 'Event names').getByText('plan_chosen', { exact: true })
+    expect(await name.evaluate((name) => name.getBoundingClientRect().height)).toBeLessThan(30)
+  })
+})
+
 describe('A definition', () => {
   it('is made from a received name, changed after its effects are confirmed, and removed', async () => {
     await send('plan_chosen', { plan: 'team', seats: 3 }, { plan: 'free' })
