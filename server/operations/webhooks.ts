@@ -96,16 +96,24 @@ export const updateWebhook: Operation<'updateWebhook'> = async ({ workspaceId, p
 }
 
 export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, path }, context) => {
-  const { webhook_id } = path
-  for (let isEmpty = false; !isEmpty; ) {
-    isEmpty = await context.change(async (db) => {
-      const webhook = await lockedWebhook(db, workspaceId, webhook_id)
-      if (!(await deliveries.deleteDeliveries(db, webhook, {}))) return false
-      if (!(await windows.deleteWindows(db, webhook))) return false
-      await audited.removeWebhook(db, webhook, authorOf(context))
-      return true
-    })
+  const remove = async (db: Transaction) => {
+    const webhook = await lockedWebhook(db, workspaceId, path.webhook_id)
+    const author = authorOf(context)
+    const isLast =
+      (await deliveries.deleteDeliveries(db, webhook, {})) && (await windows.deleteWindows(db, webhook))
+    if (isLast) await audited.removeWebhook(db, webhook, author)
+    // Further transactions follow: a webhook that has been told a lot has hundreds of thousands of deliveries. Nothing
+    // is to be sent or made for it meanwhile.
+    else if (webhook.is_enabled)
+      await audited.changeWebhook(
+        db,
+        webhook,
+        { ...webhook, ...disabledNow(webhook), updated_ms: author.at_ms },
+        author,
+      )
+    return isLast
   }
+  for (let isRemoved = false; !isRemoved; ) isRemoved = await context.change(remove)
   return { status: 204 }
 }
 

@@ -345,6 +345,29 @@ describe('a webhook', () => {
     expect(data?.data.map(({ delivery_id }) => delivery_id)).toEqual([meanwhile.delivery_id])
   })
 
+  it('that has more deliveries than one transaction removes is disabled before the others are removed', async ({
+    cairn,
+    client,
+    owner,
+    workspace,
+  }) => {
+    const { path } = await newWebhook(client, { url, types })
+    const { workspace_id } = workspace
+    const now_ms = Date.now()
+    const told = Array.from({ length: 600 }, (_, index) =>
+      skippedDelivery(path.webhook_id, { from_ms: 0, to_ms: now_ms + index }, now_ms + 3_600_000),
+    )
+    await inStore(cairn.databaseUrl, (db) => insertDeliveries(db, { workspace_id, ...path }, told))
+    expect((await client.removeWebhook({ path })).response.status).toBe(204)
+    expect((await client.getWebhook({ path })).error?.code).toBe('webhook_not_found')
+    const log = await owner.client().listAuditLog({ query: { area: 'webhooks' } })
+    expect(log.data?.data.map(({ action, after }) => [action, after?.enabled])).toEqual([
+      ['webhook_removed', undefined],
+      ['webhook_updated', false],
+      ['webhook_created', true],
+    ])
+  })
+
   it('tells who has not completed a journey in time', async () => {
     // An hour behind the database at first, which knows of nothing later than its own time.
     let behind_ms = 3_600_000
