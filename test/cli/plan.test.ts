@@ -223,6 +223,21 @@ describe('cairn plan', () => {
       'events: { a: { variables: { type: object, required: [x] } } }',
       'a: variables/required/0 must be one',
     ],
+    [
+      'a field without a definition',
+      'events: { a: { variables: { type: object, properties: { seats: } } } }',
+      'a: variables/properties/seats must be object',
+    ],
+    [
+      'a keyword that the contract does not have, after a definition without faults',
+      'events: { a: {}, b: { variables: { type: object, properties: { plan: { pattern: x } } } } }',
+      'b: variables/properties/plan must not have pattern',
+    ],
+    [
+      'a number that JSON does not have',
+      'events: { a: { variables: { type: object, properties: { seats: { minimum: .inf } } } } }',
+      'a: variables/properties/seats/minimum must be number',
+    ],
     ['several faults', 'events: { a: { mode: x }, b: { mode: y } }', 'b: mode must'],
   ] as const)(
     'refuses a file with %s, and sends nothing',
@@ -236,10 +251,19 @@ describe('cairn plan', () => {
     },
   )
 
-  it('says how far it came if the server refuses a change', async ({ cairn, workspace }) => {
+  it('says how far it came if the server refuses a change', async ({ cairn, workspace, owner }) => {
     const own = planIn(workspace, cairn.url)
-    writeFileSync(own.file, 'events: { a: {}, b: { variables: { type: object, pattern: x } }, c: {} }')
-    const { code, stdout, stderr } = await own.run('push')
+    writeFileSync(own.file, 'events: { a: {}, b: {}, c: {} }')
+    let changes = 0
+    const url = await startFaultyProxy(cairn.url, async (_, { method }) => {
+      if (method === 'GET' || changes++ === 0) return undefined
+      const { data } = await owner.client().listServiceKeys({ query: { kind: 'secret', status: 'active' } })
+      for (const { key_id } of data?.data ?? []) await owner.client().revokeServiceKey({ path: { key_id } })
+      return undefined
+    })
+    const args = ['plan', 'push', own.file, '--base-url', `${url}/v1`]
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    const { code, stdout, stderr } = await runCairn(args, { environment })
     expect({ code, stdout }).toEqual({ code: 4, stdout: '+ a: new, mode warn\n' })
     expect(stderr).toMatch(/^cairn: b: refused: .*; 1 of 3 changes were made\n$/)
   })

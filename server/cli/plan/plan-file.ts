@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
+import { contractDocument } from '../../http/checks/contract-document.ts'
+import { contractFile } from '../../main.ts'
 import { errorText } from '../../storage/file-errors.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { assertReadable } from '../named-files.ts'
@@ -35,9 +38,10 @@ export function readPlan(file: string): Plan {
   if (events === undefined) throw new CommandFailure(`${file} must have events`, ExitCode.usage)
   const faults: string[] = []
   const plan = new Map<string, PlannedEvent>()
+  const assertAllowed = contractCheck()
   for (const [name, event] of Object.entries(events as object)) {
     try {
-      plan.set(name, plannedEvent(event, name))
+      plan.set(name, plannedEvent(event, name, assertAllowed))
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error))
     }
@@ -57,14 +61,42 @@ function parsed(file: string): unknown {
 
 const MODES: readonly string[] = ['off', 'warn', 'enforce'] satisfies Mode[]
 
-function plannedEvent(event: unknown, name: string): PlannedEvent {
+function plannedEvent(event: unknown, name: string, assertAllowed: AssertAllowed): PlannedEvent {
   const types = { description: 'string', mode: 'string', variables: 'object' } as const
   const fields = fieldsOf(event ?? {}, name, types)
   const { description = '', mode = 'warn', variables = { type: 'object' } } = fields
   if (!MODES.includes(String(mode))) throw new Error(`${name}: mode must be one of ${MODES.join(', ')}`)
-  const [fault] = definitionFaults(variables as DefinedValue)
+  const planned = { description, mode, variables } as PlannedEvent
+  assertAllowed({ event_id: name, ...planned })
+  const [fault] = definitionFaults(planned.variables)
   if (fault) throw new Error(`${name}: variables${fault.pointer} ${fault.detail}`)
-  return { description: String(description), mode: mode as Mode, variables: variables as DefinedValue }
+  return planned
+}
+
+type AssertAllowed = (definition: PlannedEvent & { event_id: string }) => void
+
+/**
+ * Prepares the contract's check of a new definition. Without it, `diff` would call additive what `push` cannot make, after it
+ * has made other changes.
+ */
+function contractCheck(): AssertAllowed {
+  const { components } = contractDocument(readFileSync(contractFile, 'utf8'))
+  const ajv = new Ajv2020({
+    strict: false,
+    strictNumbers: true,
+    validateSchema: false,
+    validateFormats: false,
+  })
+  ajv.addSchema({ $id: 'contract', components })
+  const isAllowed = ajv.compile({ $ref: 'contract#/components/schemas/EventDefinitionCreation' })
+  return (definition) => {
+    const { event_id } = definition
+    if (isAllowed(definition)) return
+    const { instancePath = '', message = '', params } = isAllowed.errors?.[0] ?? {}
+    const unknown: unknown = params?.additionalProperty
+    const fault = unknown === undefined ? message : `must not have ${unknown}`
+    throw new Error(`${event_id}: ${instancePath.slice(1)} ${fault}`)
+  }
 }
 
 /** Returns the fields of an object, which has no others. */
