@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/instants/duration-text.ts'
-import { relativeText } from '../../admin/parts/instants/instant-text.ts'
+import { instantText, relativeText } from '../../admin/parts/instants/instant-text.ts'
 import { instantOf } from '../../admin/parts/instants/typed-instant.ts'
-import { bytesText, changeText, scaleText, shareText } from '../../admin/parts/number-text.ts'
+import { bytesText, changeText, countOf, scaleText, shareText } from '../../admin/parts/number-text.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -28,6 +28,8 @@ describe('Numbers and times', () => {
       'about the same',
       undefined,
     ])
+    const counts = [0, 1, 1234].map((count) => countOf(count, 'event'))
+    expect(counts).toEqual(['0 events', '1 event', '1,234 events'])
     expect([0, 99_999, 100_000, 1_250_000].map(scaleText)).toEqual(['0', '99,999', '100K', '1.25M'])
     expect([0, 1_048_576, 1_234_500_000].map(bytesText)).toEqual(['0.0 MB', '1.0 MB', '1,234.5 MB'])
     const days = [51 * hour + minute, 12 * day + 5 * hour, 99 * day + 23 * hour, 120 * day + 5 * hour]
@@ -91,6 +93,12 @@ describe('A typed time', () => {
     ['29 Feb 2028', new Date(2028, 1, 29)],
   ])('is in the time zone of the viewer: %s', (text, instant) => {
     expect(instantOf(text)).toEqual(instant)
+  })
+
+  it('is written so that it is read as the same', () => {
+    for (const instant of [evening, new Date(2026, 0, 1), new Date(2026, 11, 31, 23, 59, 59)]) {
+      expect(instantOf(instantText(instant))).toEqual(instant)
+    }
   })
 
   it('can be of today and yesterday', () => {
