@@ -6,8 +6,9 @@ import { clockText } from '../parts/instants/instant-text.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { isolated } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
-import { type Mistake, useRefusedShare } from './refused-share.ts'
+import { useRefusedShare } from './refused-share.ts'
 import { rejectionCount, rejectionText } from './rejections.ts'
+import type { Mistake } from './unusual-rejections.ts'
 
 /** Alerts everyone to an unusual share of rejected requests; renders nothing otherwise. */
 export function RefusedNotice() {

@@ -3,16 +3,8 @@ import type { PersonClient, Schemas } from '../../client/person.ts'
 import { hour_ms } from '../parts/instants/lengths.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { type Rejections, rejectionCount, rejectionsOf } from './rejections.ts'
-
-/** Fewer rejections than this are somebody trying things out. */
-const least = 10
-
-/** A smaller share is normal: senders always get something wrong. */
-const leastShare = 0.05
-
-/** The factor over the previous day's share that is unusual. */
-const growth = 2
+import { type Rejections, rejectionsOf } from './rejections.ts'
+import { isUnusual, type Mistake, type Sum, worstOf } from './unusual-rejections.ts'
 
 /** What was rejected in this hour and the one before; few periods, because every page reads them. */
 export type RefusedShare = {
@@ -24,10 +16,6 @@ export type RefusedShare = {
   isUnusual: boolean
   /** The most frequent error; undefined if there is none, and for viewers, who may not see rejected requests. */
   worst: Mistake | undefined
-}
-
-export type Mistake = Pick<Schemas['RefusalGroup'], 'code' | 'key_id' | 'first_at' | 'count'> & {
-  field: string | null
 }
 
 /** How much was rejected recently, and whether that is unusual. Refreshed every minute. */
@@ -75,14 +63,6 @@ async function readShare(
   }
 }
 
-function worstOf({ groups, unsaved }: Schemas['RefusalSummary']): Mistake | undefined {
-  const counted = unsaved.map((mistake) => ({ ...mistake, field: null }))
-  const [worst] = [...groups.slice(0, 1), ...counted.slice(0, 1)].sort((a, b) => b.count - a.count)
-  return worst
-}
-
-type Sum = { received: number; rejected: number }
-
 function sumOf(periods: readonly Schemas['ActivityPeriod'][]): Sum {
   const sum = { received: 0, rejected: 0 }
   for (const { created, duplicate, rejected } of periods) {
@@ -90,16 +70,4 @@ function sumOf(periods: readonly Schemas['ActivityPeriod'][]): Sum {
     sum.rejected += rejected
   }
   return sum
-}
-
-function isUnusual(rejections: Rejections, lately: Sum, before: Sum): boolean {
-  const { events, requests, customers } = rejections
-  // Somebody is trying to send the first events, and all are rejected.
-  const isNothingStored = lately.received + before.received === lately.rejected + before.rejected
-  if (isNothingStored && rejectionCount(rejections) > 0) return true
-  if (customers >= least && customers >= leastShare * (lately.received + customers)) return true
-  const rejected = events + requests
-  const sent = lately.received + requests
-  if (rejected < least || rejected < leastShare * sent) return false
-  return before.received === 0 || rejected / sent > growth * (before.rejected / before.received)
 }
