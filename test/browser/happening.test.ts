@@ -1,12 +1,15 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
+import { jsonLines } from '../fixtures/json-lines.ts'
 import { ownedWorkspace } from '../fixtures/owned-workspace.ts'
 import { type SignedUp, signUp } from '../fixtures/people.ts'
+import { createKey } from '../fixtures/service-keys.ts'
 import {
   hasFocus,
   holdRequests,
@@ -192,6 +195,32 @@ describe('Events', () => {
     await page.getByRole('columnheader', { name: 'Occurred' }).waitFor()
   })
 
+  it('are counted and exported as they are filtered, in the time range that was chosen last', async () => {
+    const customer_id = await initialize(workspace, 'user-1')
+    await event(customer_id, 'signed_up')
+    const { key_id, key } = await createKey(cairn, workspace, 'secret')
+    await cairn.fetch('/events/create', {
+      method: 'POST',
+      headers: { 'x-service-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ journey_id: workspace.journey_id, customer_id, event_id: 'paid' }),
+    })
+    const received_from = new Date(Date.now() - 3_600_000).toISOString()
+    const page = await open(`events?${new URLSearchParams({ received_from, key_id })}`)
+    await expect.poll(() => names(page)).toEqual(['paid'])
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('1 created', { exact: true }).waitFor()
+
+    await page.getByRole('button', { name: 'Export' }).click()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'NDJSON' }).click()
+    const lines = jsonLines(readFileSync(await (await saved).path(), 'utf8'))
+    expect(lines).toMatchObject([{ event_id: 'paid' }, { end: 1, filter: { key_id, received_from } }])
+
+    await page.getByRole('search').getByText('1 h', { exact: true }).click()
+    await expect.poll(() => query(page)).toEqual({ last: '1h', key_id })
+    await expect.poll(() => names(page)).toEqual(['paid'])
+  })
+
   it('arrive live, wait while someone reads or has paused, and are sampled if there are too many', async () => {
     const id = await initialize(workspace, 'user-1')
     const page = await open('events')
@@ -253,9 +282,51 @@ describe('Events', () => {
     expect(await tableRows(page, 'Events').count()).toBe(1)
   })
 
+  it('are compared with those of the same time a week earlier', async () => {
+    const minute = 60_000
+    const hour = 60 * minute
+    const week = 7 * 24 * hour
+    // A store counts since it was made.
+    const now = Date.now() - (Date.now() % hour) + week + 48 * hour + hour / 2
+    let clock = now - week - 20 * hour
+    const cairn = await startCairnForTest({ now: () => clock })
+    workspace = await cairn.workspace()
+    const ada = await initialize(workspace, 'user-1')
+    const sent = [
+      [-week - 5 * hour, 1],
+      [-week - 40 * minute, 1],
+      [-week - 10 * minute, 2],
+      // Later than now in its week.
+      [-week + 10 * minute, 4],
+      [-5 * minute, 6],
+    ] as const
+    for (const [at, count] of sent) {
+      clock = now + at
+      for (let index = 0; index < count; index += 1) await event(ada, 'signed_up')
+    }
+    clock = now
+    const { headers } = await signUp(cairn, workspace, 'owner')
+    const page = await openAdministration({
+      cairn,
+      signedIn: headers,
+      path: screenPath(workspace, 'overview'),
+      turnsClock: true,
+      prepare: (page) => page.clock.setFixedTime(now),
+    })
+    const arrivals = page.getByRole('region', { name: 'Incoming events' })
+    await arrivals.getByText('+100%: 3 a week earlier', { exact: true }).waitFor()
+    await arrivals.getByText('+50%: 4 a week earlier', { exact: true }).waitFor()
+    await arrivals.getByRole('button', { name: 'Show as table' }).click()
+    // The hours, the latest first: of this week and of the one before.
+    const counts = tableRows(page, 'Events created per hour').locator('td')
+    await expect.poll(async () => (await counts.allInnerTexts()).slice(0, 4)).toEqual(['6', '2', '0', '1'])
+  })
+
   it('are said to have arrived as long ago as they have', async () => {
     await event(await initialize(workspace, 'user-1'), 'signed_up')
     const page = await open('overview', [], { turnsClock: true })
+    // Too new to be compared.
+    await expect.poll(() => page.getByText('No data from a week earlier').count()).toBe(2)
     await page.getByText(/Last event: (now|\d minutes? ago)\./).waitFor()
     await waitWithoutReading(page, 15 * 60_000)
     await page.getByText(/Last event: (1|2)\d minutes ago\./).waitFor()
