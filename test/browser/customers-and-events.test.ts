@@ -305,6 +305,7 @@ describe('A customer', () => {
     const page = await open(`customers/${id}`)
     await page.getByText('event_60', { exact: true }).waitFor()
     expect(await page.getByText('event_10', { exact: true }).count()).toBe(0)
+    await page.getByText('50+', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('event_1', { exact: true }).waitFor()
     expect(await page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').count()).toBe(60)
@@ -547,6 +548,20 @@ describe('erasing a customer', () => {
     await expect.poll(() => customerNames(page)).toEqual(['Ada Lovelace'])
     const { error } = await workspace.client.getCustomer({ path: { customer_id: erased } })
     expect(error?.code).toBe('customer_not_found')
+    const { journey_id } = workspace
+    const again = { journey_id, customer_type: 'contact', customer_name: name } as const
+    const register = (client_customer_id: string) =>
+      workspace.client.initializeCustomer({ body: { ...again, client_customer_id } })
+    expect((await register('user-erased')).error?.code).toBe('customer_erased')
+
+    await page.getByRole('link', { name: 'Ada Lovelace' }).click()
+    await page.getByRole('button', { name: 'Actions for Ada Lovelace' }).click()
+    await page.getByRole('menuitem', { name: 'Erase…' }).click()
+    await page.getByRole('checkbox', { name: 'Allow re-registration' }).check()
+    await page.getByLabel('Type the name').fill('Ada Lovelace')
+    await page.getByRole('button', { name: 'Erase customer' }).click()
+    await page.getByRole('heading', { name: 'No customers yet' }).waitFor()
+    expect((await register('user-kept')).response.status).toBe(201)
   })
 
   it('asks about no other customer once the page shows that one', async () => {

@@ -205,6 +205,8 @@ describe('a new publishable key', () => {
     await page.reload()
     const details = await openDetails(page, token)
     await details.getByText('https://app.example.com, http://localhost:5173').waitFor()
+    const rejected = await details.getByRole('link', { name: 'Rejected requests' }).getAttribute('href')
+    expect(rejected).toMatch(/\/events\/refused\?last=7d&key_id=key_\w+$/)
     await details.getByText(token).waitFor()
     await details.getByRole('button', { name: 'Copy key Website' }).click()
     await page.getByRole('status').getByText('Copied').waitFor()
