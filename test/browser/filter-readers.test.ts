@@ -23,9 +23,16 @@ const readers: Record<string, [reader: FilterReader, taken: string[], refused: s
   instant: [
     instant,
     ['1900-01-01T00:00:00.000Z', '2026-11-20T09:30:00.123Z', '9999-12-31T23:59:59.999Z'],
-    ['1899-12-31T23:59:59Z', '2026-02-30T00:00:00Z', '2026-11-20', '2026-11-20T09:30', 'yesterday'],
+    [
+      '1899-12-31T23:59:59Z',
+      '1900-01-01T00:00:00+00:01',
+      '2026-02-30T00:00:00Z',
+      '2026-11-20',
+      '2026-11-20T09:30',
+      'yesterday',
+    ],
   ],
-  duration: [duration, ['P7D', 'PT36H', 'P2W'], ['P0D', 'P', 'PT', '7d', 'P1Y', '-P7D']],
+  duration: [duration, ['P7D', 'PT36H', 'P2W'], ['P0D', 'PT0S', 'P', 'PT', '7d', 'P1Y', '-P7D']],
   code: [code, ['customer_not_found'], ['Customer', 'a b', 'a'.repeat(65)]],
   'step number': [stepNumber(12), ['1', '12'], ['0', '13', '01', '1.5', '-1']],
   'step number without steps': [stepNumber(0), [], ['1']],
