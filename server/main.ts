@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
+import { contractFile } from './contract-file.ts'
 import { Passwords } from './http/callers/passwords.ts'
 import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts } from './http/rates/attempts.ts'
@@ -23,8 +24,6 @@ import { RequestSender } from './webhooks/safe-request.ts'
 import { openSecretBox } from './webhooks/secret-box.ts'
 import { WebhookWork } from './webhooks/webhook-work.ts'
 import { Webhooks } from './webhooks/webhooks.ts'
-
-export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
 /** A running server. */
 export type RunningServer = {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { dump, load } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
+import { contractFile } from '../../contract-file.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
 import { contractDocument } from '../../http/checks/contract-document.ts'
-import { contractFile } from '../../main.ts'
 import { errorText } from '../../storage/file-errors.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { assertReadable } from '../named-files.ts'
@@ -111,7 +111,8 @@ function fieldsOf(
     if (!Object.hasOwn(types, name))
       throw new CommandFailure(`${place}: ${name} is not known`, ExitCode.usage)
     const isRight = types[name] === 'object' ? isJsonObject(field) : typeof field === 'string'
-    if (!isRight) throw new CommandFailure(`${place}: ${name} must be a ${types[name]}`, ExitCode.usage)
+    const right = types[name] === 'object' ? 'an object' : 'a string'
+    if (!isRight) throw new CommandFailure(`${place}: ${name} must be ${right}`, ExitCode.usage)
   }
   return value
 }
