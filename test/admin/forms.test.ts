@@ -15,7 +15,9 @@ import {
   keyErrors,
   keyFaults,
   newKeyDraft,
+  tomorrow,
 } from '../../admin/keys/key-draft.ts'
+import { nativeText } from '../../admin/parts/instants/typed-instant.ts'
 import { ProblemError } from '../../admin/problem.ts'
 import {
   newWebhookDraft,
@@ -112,6 +114,16 @@ describe('The form of a service key', () => {
     const unlimited = { ...key, rate_limit: 0 }
     expect(draftOfKey(unlimited).ratePerSecond).toBe(newKeyDraft.ratePerSecond)
     expect(keyChanges(unlimited, draftOfKey(unlimited), now)).toEqual({})
+  })
+
+  it('offers days from tomorrow on', () => {
+    const before = new Date()
+    const offered = tomorrow()
+    // Midnight may come in between.
+    const possible = [before, new Date()].map((now) =>
+      nativeText(new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1), 'date'),
+    )
+    expect(possible).toContain(offered)
   })
 
   it.each([
