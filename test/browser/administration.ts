@@ -8,7 +8,8 @@ import type {
   Response,
   WebError,
 } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
+import { withPatience } from '../fixtures/patience.ts'
 import type { SignedIn } from '../fixtures/people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
@@ -62,12 +63,14 @@ export async function openAdministration(options: AdministrationOptions): Promis
     const [name = '', value = ''] = signedIn.cookie.split('=')
     await context.addCookies([{ name, value, url: cairn.url, httpOnly: true, sameSite: 'Strict' }])
   }
-  const complaints = collectComplaints(context, cairn.url, refusals)
+  const { complaints, missing } = collectComplaints(context, cairn.url, refusals)
   const page = await context.newPage()
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await keepFailure(context, task.name)
+    // What the test has waited for may be shown before a request beside it is answered.
+    else await vi.waitUntil(() => missing().length === 0, withPatience).catch(() => {})
     await giveBack()
-    expect(complaints()).toEqual([])
+    expect([...complaints(), ...missing().map((refusal) => `never gets ${refusal}`)]).toEqual([])
   })
   if (viewport) await page.setViewportSize(viewport)
   await page.emulateMedia(media)
@@ -81,8 +84,11 @@ const FILE = '/admin/assets/{file}'
 
 const CODE_NOT_LOADED = 'Failed to fetch dynamically imported module'
 
-/** @returns a function that stops collecting and returns the complaints */
-function collectComplaints(context: BrowserContext, url: string, refusals: string[]): () => string[] {
+/**
+ * @returns `complaints`, which stops collecting and returns them, and `missing`, which returns the expected refusals that were not
+ *   seen yet
+ */
+function collectComplaints(context: BrowserContext, url: string, refusals: string[]) {
   const complaints = new Set<string>()
   const refused = new Set<string>()
   let signedIn = false
@@ -129,7 +135,8 @@ function collectComplaints(context: BrowserContext, url: string, refusals: strin
     .on('requestfailed', onFailedRequest)
     .on('console', onConsole)
     .on('weberror', onError)
-  return () => {
+  const missing = () => refusals.filter((refusal) => !refused.has(refusal))
+  const end = () => {
     context
       .off('request', onRequest)
       .off('response', onResponse)
@@ -139,9 +146,9 @@ function collectComplaints(context: BrowserContext, url: string, refusals: strin
     return [
       ...complaints,
       ...[...refused].filter((refusal) => !isExpected(refusal)).map((refusal) => `gets ${refusal}`),
-      ...refusals.filter((refusal) => !refused.has(refusal)).map((refusal) => `never gets ${refusal}`),
     ]
   }
+  return { complaints: end, missing }
 }
 
 function nameOf(outcome: number | string | undefined, request: { url(): string; method(): string }): string {
