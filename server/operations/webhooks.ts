@@ -102,15 +102,12 @@ export const removeWebhook: Operation<'removeWebhook'> = async ({ workspaceId, p
     const isLast =
       (await deliveries.deleteDeliveries(db, webhook, {})) && (await windows.deleteWindows(db, webhook))
     if (isLast) await audited.removeWebhook(db, webhook, author)
-    // Further transactions follow: a webhook that has been told a lot has hundreds of thousands of deliveries. Nothing
-    // is to be sent or made for it meanwhile.
-    else if (webhook.is_enabled)
-      await audited.changeWebhook(
-        db,
-        webhook,
-        { ...webhook, ...disabledNow(webhook), updated_ms: author.at_ms },
-        author,
-      )
+    else if (webhook.is_enabled) {
+      // Further transactions follow: a webhook that has been told a lot has hundreds of thousands of deliveries. Nothing
+      // is to be sent or made for it meanwhile.
+      const disabled = { ...webhook, ...disabledNow(webhook), updated_ms: author.at_ms }
+      await audited.changeWebhook(db, webhook, disabled, author)
+    }
     return isLast
   }
   for (let isRemoved = false; !isRemoved; ) isRemoved = await context.change(remove)
