@@ -11,15 +11,9 @@ import { day_ms, hour_ms, minute_ms } from '../parts/instants/lengths.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { dayStart, useDayRefusals } from './last-day.ts'
 import { OverviewPart } from './overview-part.tsx'
-import {
-  dayStart,
-  type Rejections,
-  rejectionCount,
-  rejectionsOf,
-  rejectionText,
-  useDayRefusals,
-} from './rejections.ts'
+import { type Rejections, rejectionCount, rejectionsOf, rejectionText } from './rejections.ts'
 
 type Period = Schemas['ActivityPeriod']
 

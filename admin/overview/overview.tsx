@@ -12,10 +12,11 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { Arrivals } from './arrivals.tsx'
 import { useHasEvents } from './has-events.ts'
 import { JourneysAtAGlance } from './journeys-at-a-glance.tsx'
+import { useDayActivity, useDayRefusals } from './last-day.ts'
 import { Line, Lines, OverviewPart } from './overview-part.tsx'
 import { Refused } from './refused.tsx'
 import { RefusedNotice } from './refused-notice.tsx'
-import { rejectionCount, rejectionsOf, useDayActivity, useDayRefusals } from './rejections.ts'
+import { rejectionCount, rejectionsOf } from './rejections.ts'
 
 // Only for those who have any.
 const OverviewViews = onDemand(() =>

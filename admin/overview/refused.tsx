@@ -5,15 +5,9 @@ import { useKeyName } from '../keys/key-name.tsx'
 import { Instant } from '../parts/instants/instant.tsx'
 import { countText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
+import { useDayActivity, useDayRefusals } from './last-day.ts'
 import { OverviewPart, OverviewTable } from './overview-part.tsx'
-import {
-  type Rejections,
-  rejectionCount,
-  rejectionsOf,
-  rejectionText,
-  useDayActivity,
-  useDayRefusals,
-} from './rejections.ts'
+import { type Rejections, rejectionCount, rejectionsOf, rejectionText } from './rejections.ts'
 
 const columns = [
   { name: 'Key' },

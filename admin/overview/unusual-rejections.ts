@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import type { Rejections } from './rejections.ts'
+import { type Rejections, rejectionCount } from './rejections.ts'
 
 /** Fewer rejections than this are somebody trying things out. */
 const least = 10
@@ -32,7 +32,7 @@ export function isUnusual(rejections: Rejections, lately: Sum, before: Sum): boo
   const { events, requests, customers } = rejections
   // Somebody is trying to send the first events, and all are rejected.
   const isNothingStored = lately.received + before.received === lately.rejected + before.rejected
-  if (isNothingStored && events + requests + customers > 0) return true
+  if (isNothingStored && rejectionCount(rejections) > 0) return true
   if (customers >= least && customers >= leastShare * (lately.received + customers)) return true
   const rejected = events + requests
   const sent = lately.received + requests
