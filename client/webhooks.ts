@@ -44,7 +44,7 @@ const PREFIX = 'whsec_'
  * Verifies a request as Standard Webhooks 1.0.0 defines it, with Web Crypto alone.
  * @param payload the body exactly as received, before it is parsed
  * @param secrets the secret of the webhook (`whsec_…`), or several while one is rotated
- * @throws {TypeError} if a secret is not valid: a mistake of the receiver, not of the request
+ * @throws {TypeError} if the payload was parsed or a secret is not valid: mistakes of the receiver, not of the request
  */
 export async function verifyWebhook<Message = unknown>(
   payload: string | Uint8Array,
@@ -52,7 +52,11 @@ export async function verifyWebhook<Message = unknown>(
   secrets: string | readonly string[],
   { tolerance_s = 300, now = Date.now() }: VerifyWebhookOptions = {},
 ): Promise<VerifiedWebhook<Message>> {
-  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf)
+  // Express types `request.body` as `any`, so the compiler does not see that a middleware has parsed it.
+  if (!(typeof payload === 'string' || ArrayBuffer.isView(payload))) {
+    throw new TypeError('The payload must be the body as received, a string or bytes, not parsed')
+  }
+  const keys = [secrets].flat().map(keyOf)
   const id = headerOf(headers, 'webhook-id')
   const timestamp = headerOf(headers, 'webhook-timestamp')
   const signature = headerOf(headers, 'webhook-signature')
@@ -104,7 +108,9 @@ function isEqual(given: Uint8Array, right: Uint8Array): boolean {
 }
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
-  const key = bytesOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret)
+  // Undefined, if it comes from a variable that is not set.
+  const text = typeof secret === 'string' ? secret : ''
+  const key = bytesOf(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text)
   // Without it: an error ends up in a log.
   if (!key?.length) throw new TypeError('The secret of a webhook must be whsec_ and base64')
   return key

@@ -136,9 +136,18 @@ describe('verifyWebhook', () => {
     })
   })
 
-  it.each(['', 'whsec_', 'whsec_!'])('rejects the secret %j without repeating it', async (invalid) => {
-    await expect(verifyWebhook(payload, headers, invalid, { now })).rejects.toThrow(
-      new TypeError('The secret of a webhook must be whsec_ and base64'),
+  it.each(['', 'whsec_', 'whsec_!', undefined, null, [secret, undefined]])(
+    'rejects the secret %j without repeating it',
+    async (invalid) => {
+      await expect(verifyWebhook(payload, headers, invalid as string, { now })).rejects.toThrow(
+        new TypeError('The secret of a webhook must be whsec_ and base64'),
+      )
+    },
+  )
+
+  it.each([message, null, undefined])('rejects a payload that was parsed, into %j', async (parsed) => {
+    await expect(verifyWebhook(parsed as never, headers, secret, { now })).rejects.toThrow(
+      new TypeError('The payload must be the body as received, a string or bytes, not parsed'),
     )
   })
 
