@@ -81,7 +81,7 @@ export const problems = {
   not_found: {
     status: 404,
     title: 'No such path',
-    detail: 'Use a path of the contract, exactly as written there; it is served at /v1/openapi.yaml.',
+    detail: 'Use /v1 and a path of the contract, exactly as written there; it is served at /v1/openapi.yaml.',
   },
   journey_not_found: {
     status: 404,

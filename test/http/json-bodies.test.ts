@@ -402,7 +402,7 @@ describe('the shape of a body', () => {
   it.each(['null', '[]', '1', 'true'])('refuses %s as custom_variables', async (variables) => {
     const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
     expect(await refusal(reply)).toEqual(
-      invalidRequest({ pointer: '/custom_variables', detail: 'must be object,string' }),
+      invalidRequest({ pointer: '/custom_variables', detail: 'must be object or string' }),
     )
   })
 })

@@ -115,6 +115,7 @@ describe('a path that is not in the contract', () => {
     const reply = await fetch(cairn.url + path, { headers: { 'x-service-key': workspace.secret_key } })
     expect(reply.headers.get('content-type')).toBe('application/problem+json')
     expect(reply.headers.get('x-request-id')).toBeTruthy()
+    expect(await reply.clone().json()).toMatchObject({ detail: expect.stringContaining('/v1 and a path') })
     expect(await refusal(reply)).toEqual({ status: 404, code: 'not_found' })
   })
 })

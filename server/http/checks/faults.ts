@@ -41,6 +41,7 @@ function faultOf(error: ValidatorError, { body, refusals }: Context): Fault {
     message
       .replace('be equal to one of the allowed values', 'be one of')
       .replace('NOT have fewer than 1 characters', 'not be empty')
+      .replace(/^must be \w+(,\w+)+$/, (types) => types.replaceAll(',', ' or '))
   if (path === '') return { detail, pointer: namelessField(body) }
   const [, place, parameter = ''] = path.split('/')
   if (place !== 'body') return { detail, parameter }
