@@ -5700,14 +5700,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The server sheds load, or cannot use its storage now. Retry the same request later.
-         *
-         *     Lists are queued fairly: each workspace has one read at a time, and its callers alternate. A list is rejected with
-         *     `overloaded` if a hundred reads of the same caller (key or person) are already waiting, or if it is not finished
-         *     within five seconds, with waiting and reading. Send fewer requests at a time. If a single request is rejected,
-         *     ask for less: a shorter time, fewer filters by variables, no `breakdown`.
-         */
+        /** @description The server sheds load, or cannot use its storage now. Retry the same request later. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
