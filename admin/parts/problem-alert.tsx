@@ -64,6 +64,10 @@ function explained(error: unknown): { title: string; detail: string } {
     if (problem.code === 'not_a_member') {
       return { ...problem, detail: 'Ask an owner or an admin of it for an invitation.' }
     }
+    // It tells a program which identifier to send.
+    if (problem.status === 404 && problem.detail.includes('_id')) {
+      return { ...problem, detail: 'It may have been removed since this page was loaded.' }
+    }
     if (seconds === undefined) return problem
     const when = `Try again in ${countOf(seconds, 'second')}.`
     return {

@@ -11,6 +11,7 @@ import { ShownOnceGuard, shownOnceKey } from '../parts/shown-once-dialog.tsx'
 import { isolated, visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { useViewsRefresh } from './views-query.ts'
 
 /** The links to a view for people without an account: create one, and revoke those that there are. */
 export function ViewLinks({
@@ -34,6 +35,7 @@ export function ViewLinks({
     queryFn: ({ signal }) => taken(cairn.listViewLinks({ path, signal })),
   })
   const refresh = () => queryClient.invalidateQueries({ queryKey })
+  const refreshViews = useViewsRefresh()
   const create = useMutation({
     mutationKey: shownOnceKey,
     mutationFn: () => taken(cairn.createViewLink({ path, body: { valid_days: Number(days) } })),
@@ -65,6 +67,26 @@ export function ViewLinks({
       >
         Anyone who opens this link sees the numbers of “{name}”, without an account. It cannot be shown again.
       </OneTimeLink>
+    )
+  }
+  // After a change that is refused, the links are read again and refused too.
+  const gone = [links.error, create.error, revoke.error].find((error) => codeOf(error) === 'view_not_found')
+  if (gone) {
+    return (
+      <Stack>
+        <ProblemAlert error={gone} />
+        <Group justify="flex-end">
+          <Button
+            variant="default"
+            onClick={() => {
+              void refreshViews()
+              onDone()
+            }}
+          >
+            Back
+          </Button>
+        </Group>
+      </Stack>
     )
   }
   const isOff = codeOf(create.error) === 'view_links_off'

@@ -405,6 +405,28 @@ describe('a link to a view', () => {
     await dialog.getByRole('list', { name: 'Links' }).getByRole('listitem').waitFor()
   })
 
+  it('of a view that was removed meanwhile is refused once, in words for people', async () => {
+    const { page, dialog } = await openViewLinks([
+      '404 POST /v1/views/{id}/links',
+      '404 GET /v1/views/{id}/links',
+    ])
+    for (const { view_id } of await views()) {
+      await owner.client(workspace.workspace_id).removeView({ path: { view_id } })
+    }
+    const readAgain = page.waitForResponse(
+      (response) => response.request().method() === 'GET' && response.status() === 404,
+    )
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await readAgain
+    await dialog.getByText('It may have been removed since this page was loaded.').waitFor()
+    expect(await dialog.getByRole('alert').allInnerTexts()).toEqual([
+      expect.stringContaining('The view does not exist'),
+    ])
+    await inspectState(page, 'view-links-gone')
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByText('No views yet.').waitFor()
+  })
+
   it('is allowed by an owner, created, opened without an account, and revoked', async () => {
     await save({
       name: 'Weekly conversion',
