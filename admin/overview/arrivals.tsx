@@ -29,6 +29,7 @@ type Arrivals = {
   dayBefore: number | undefined
   /** The hours of the last day, including the current one, each with the same part of that hour a week earlier. */
   hours: { startsAt: Date; created: number; before: number | undefined }[]
+  readAt: Date
   /** The minute, or the hour if longer ago, in which the last event was stored. */
   lastAt: Date | undefined
 }
@@ -56,7 +57,7 @@ export function Arrivals() {
 }
 
 function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRejections: Rejections }) {
-  const { lastHour, lastDay, hourRejections, hourBefore, dayBefore, hours, lastAt } = arrivals
+  const { lastHour, lastDay, hourRejections, hourBefore, dayBefore, hours, readAt, lastAt } = arrivals
   const isArriving = lastHour.created > 0
   const rejected = rejectionCount(hourRejections)
   const isMostRejected = rejected > lastHour.created + lastHour.duplicate
@@ -99,7 +100,7 @@ function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRe
           cells: [instantText(startsAt), countText(created), before === undefined ? '–' : countText(before)],
         }))}
       >
-        <HourBars hours={hours} />
+        <HourBars hours={hours} readAt={readAt} />
       </ChartFigure>
     </Stack>
   )
@@ -143,7 +144,7 @@ function Span({
 }
 
 /** Plain boxes: the chart library would be half of what this first screen loads. */
-function HourBars({ hours }: { hours: Arrivals['hours'] }) {
+function HourBars({ hours, readAt }: Pick<Arrivals, 'hours' | 'readAt'>) {
   const most = Math.max(1, ...hours.flatMap(({ created, before = 0 }) => [created, before]))
   return (
     <Stack h="100%" gap={4}>
@@ -159,7 +160,9 @@ function HourBars({ hours }: { hours: Arrivals['hours'] }) {
       </Box>
       <Group justify="space-between" fz="xs">
         <span>{hours[0] && instantText(hours[0].startsAt)}</span>
-        <span>now</span>
+        <span className="relative" data-instant={instantText(readAt)}>
+          <span>now</span>
+        </span>
       </Group>
     </Stack>
   )
@@ -209,6 +212,7 @@ async function readArrivals(
       created,
       before: isDayComparable ? before[index] : undefined,
     })),
+    readAt: new Date(now),
     lastAt: lastStored(lastHour.periods) ?? lastStored(lastDay.periods),
   }
 }

@@ -54,6 +54,17 @@ describe('A chart', () => {
     expect(files.size).toBe(1)
   })
 
+  it('of the overview ends now, and on paper at the time when it was read', async () => {
+    const page = await open('overview')
+    const figure = page.getByRole('figure').first()
+    await figure.getByText('now', { exact: true }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const printed = await figure.ariaSnapshot()
+    const time = String.raw`\d+ \w+ \d{4}, \d\d:\d\d`
+    expect(printed).toMatch(new RegExp(`${time} ${time}`))
+    expect(await figure.getByText('now', { exact: true }).isVisible()).toBe(false)
+  })
+
   it('has a label at each line of its scale', async () => {
     const page = await openReport()
     const region = page.getByRole('region', { name: 'Time between steps' })

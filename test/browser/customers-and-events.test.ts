@@ -136,6 +136,19 @@ describe('Customers', () => {
     await expect.poll(() => customerNames(page)).toHaveLength(100)
   })
 
+  it('are printed with what is searched for, and without an empty search field', async () => {
+    await initialize(workspace, 'user-1')
+    const page = await open('customers')
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const printed = page.locator('main').getByRole('searchbox').filter({ visible: true })
+    expect(await printed.count()).toBe(0)
+    await page.emulateMedia({ media: 'screen' })
+    await searchField(page).fill('ada')
+    await page.emulateMedia({ media: 'print' })
+    expect(await printed.inputValue()).toBe('ada')
+  })
+
   it('are found as before after Back and after a reload', async () => {
     await initialize(workspace, 'user-1')
     await initialize(workspace, 'user-2', { customer_name: 'Grace Hopper' })
