@@ -1,9 +1,10 @@
 // engines: sqlite (a browser sees only the API, which is tested on both engines)
 
 import { describe, expect } from 'vitest'
+import { startCairnForTest } from '../fixtures/cairn.ts'
 import { initialize } from '../fixtures/customer.ts'
 import { signUp } from '../fixtures/people.ts'
-import { inspectState, waitWithoutReading } from './administration.ts'
+import { inspectState, openAdministration, waitWithoutReading } from './administration.ts'
 import { it } from './it.ts'
 import { comeBackTo, heading, query, screenPath, tableRows } from './screens.ts'
 
@@ -97,6 +98,39 @@ describe('What was refused', () => {
     })
     await page.clock.fastForward(2 * 3_600_000)
     await movedOn
+  })
+
+  it('is listed and sent again from the start that it is counted from, while the screen stays open', async () => {
+    let clock = Date.now() - 50 * 60_000
+    const cairn = await startCairnForTest({ now: () => clock })
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    const path = { journey_id }
+    const refuse = () => client.createEvent({ body: { journey_id, customer_id, event_id: 'plan_chosen' } })
+    await client.archiveJourney({ path })
+    await refuse()
+    clock = Date.now()
+    await refuse()
+    await refuse()
+    await client.restoreJourney({ path })
+    const { headers } = await signUp(cairn, workspace, 'owner')
+    const page = await openAdministration({
+      cairn,
+      signedIn: headers,
+      path: screenPath(workspace, 'events/refused?last=1h'),
+      turnsClock: true,
+    })
+    const group = page.getByRole('button', { name: /^journey_archived from key/ })
+    await group.getByText('3×').waitFor()
+    await group.click()
+    await expect.poll(() => tableRows(page, 'Rejected requests').count()).toBe(3)
+    await page.clock.fastForward(30 * 60_000)
+    await group.getByText('2×').waitFor()
+    await expect.poll(() => tableRows(page, 'Rejected requests').count()).toBe(2)
+    await page.getByRole('button', { name: 'Preview replay' }).click()
+    await page.getByText(/^\d would be stored\.$/).waitFor()
+    await page.getByText('2 would be stored.').waitFor()
   })
 
   it('is not denied, nor counted, for a span whose numbers are still loading', async ({

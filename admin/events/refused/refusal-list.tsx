@@ -21,13 +21,19 @@ type Filter = OtherFilters & Pick<Schemas['RefusalReplay'], 'code' | 'key_id'>
 /** Opens one of the listed requests. */
 export type OpenRefusal = (refusal_id: string, listed: readonly string[]) => void
 
-/** Rejected requests with a code and a key, the latest first. @param field only those about this field */
+/**
+ * Rejected requests with a code and a key, the latest first.
+ * @param countedFrom only those from this instant on; the list is not read again when it moves on, and keeps its pages
+ * @param field only those about this field
+ */
 export function RefusalList({
   filter,
+  countedFrom,
   field,
   onOpen,
 }: {
   filter: Filter
+  countedFrom: string
   field: string | null
   onOpen: OpenRefusal
 }) {
@@ -35,7 +41,9 @@ export function RefusalList({
   const refusals = usePages(useWorkspaceKey('refusals', 'list', filter), (cursor, signal) =>
     taken(cairn.listRefusals({ query: { ...filter, limit: 20, ...(cursor && { cursor }) }, signal })),
   )
-  const rows = refusals.items.filter((refusal) => fieldOf(refusal) === (field ?? ''))
+  const rows = refusals.items.filter(
+    (refusal) => refusal.received_at >= countedFrom && fieldOf(refusal) === (field ?? ''),
+  )
   const ids = rows.map(({ refusal_id }) => refusal_id)
   return (
     <Stack gap="xs">

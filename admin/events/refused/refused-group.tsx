@@ -24,6 +24,7 @@ export function RefusedGroup({
   group,
   siblings,
   filter,
+  countedFrom,
   opened,
   onToggle,
   onOpen,
@@ -32,6 +33,8 @@ export function RefusedGroup({
   /** The groups with its code and key, including itself: a replay cannot be limited to a field. */
   siblings: readonly RefusalGroup[]
   filter: OtherFilters
+  /** The start of the span that the groups count, which moves on after that of `filter`. */
+  countedFrom: string
   opened: boolean
   onToggle: () => void
   /** Opens one of them next to the list. */
@@ -81,7 +84,13 @@ export function RefusedGroup({
       </UnstyledButton>
       {opened && (
         <Box id={detailsId} pl={{ base: 0, sm: 24 }} pb="md" pt="xs">
-          <GroupDetails group={group} siblings={siblings} filter={filter} onOpen={onOpen} />
+          <GroupDetails
+            group={group}
+            siblings={siblings}
+            filter={filter}
+            countedFrom={countedFrom}
+            onOpen={onOpen}
+          />
         </Box>
       )}
     </Box>
@@ -92,11 +101,13 @@ function GroupDetails({
   group,
   siblings,
   filter,
+  countedFrom,
   onOpen,
 }: {
   group: RefusalGroup
   siblings: readonly RefusalGroup[]
   filter: OtherFilters
+  countedFrom: string
   onOpen: OpenRefusal
 }) {
   const cairn = useCairn()
@@ -108,7 +119,7 @@ function GroupDetails({
   const groupFilter = { ...filter, code, key_id }
   // Only what the groups count, even if more arrive before the preview.
   const last_ms = Math.max(...siblings.map(({ last_at }) => Date.parse(last_at)))
-  const received_to = new Date(last_ms + 1).toISOString()
+  const counted = { received_from: countedFrom, received_to: new Date(last_ms + 1).toISOString() }
   return (
     <Stack gap="md">
       <div>
@@ -120,7 +131,7 @@ function GroupDetails({
       {cureOf(code).canSendAgain && (
         <Stack gap={4}>
           {/* Under another filter, the preview of the one before would count other requests. */}
-          <SendAgain key={JSON.stringify(groupFilter)} filter={{ ...groupFilter, received_to }} />
+          <SendAgain key={JSON.stringify(groupFilter)} filter={{ ...groupFilter, ...counted }} />
           <Text size="xs" c="dimmed">
             Replays every request with this code and key, whatever its field.
           </Text>
@@ -148,7 +159,7 @@ function GroupDetails({
               {countText(left_out)} more counted, contents not saved.
             </Text>
           )}
-          <RefusalList filter={groupFilter} field={group.field} onOpen={onOpen} />
+          <RefusalList filter={groupFilter} countedFrom={countedFrom} field={group.field} onOpen={onOpen} />
         </div>
       )}
     </Stack>

@@ -73,7 +73,7 @@ function Groups() {
     // The most expensive summary takes a second of a thread that yields to all other reads.
     refetchInterval: 10_000,
   })
-  const { groups = [], groups_omitted = 0, unsaved = [] } = summary.data ?? {}
+  const { groups = [], groups_omitted = 0, unsaved = [], from = '' } = summary.data ?? {}
   return (
     <Stack gap="sm">
       <RefusedFilterLine filters={filters} spans={spans} />
@@ -104,6 +104,7 @@ function Groups() {
                   group={group}
                   siblings={groups.filter((other) => other.code === code && other.key_id === key_id)}
                   filter={{ ...others, ...span.query }}
+                  countedFrom={from}
                   opened={openedGroup === name}
                   onToggle={() => setOpenedGroup(openedGroup === name ? undefined : name)}
                   onOpen={(refusal_id, ids) => {
