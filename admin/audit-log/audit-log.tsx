@@ -95,7 +95,12 @@ function AuditLog() {
           unknownMessage="This workspace has no such member or secret key."
         />
         <InstantField label="From" value={values.from} onChange={(value) => filters.set('from', value)} />
-        <InstantField label="Before" value={values.to} onChange={(value) => filters.set('to', value)} />
+        <InstantField
+          label="Before"
+          value={values.to}
+          after={values.from}
+          onChange={(value) => filters.set('to', value)}
+        />
       </FilterBar>
       <ProblemAlert error={entries.listError} onRetry={() => void entries.refetch()} />
       {entries.isPending && <Loading lines={10} />}

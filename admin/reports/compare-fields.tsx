@@ -32,7 +32,12 @@ export function CompareFields({ filters: { values, set, setAll } }: { filters: R
             value={compare_from}
             onChange={(from) => set('compare_from', from)}
           />
-          <InstantField label="Compared before" value={compare_to} onChange={(to) => set('compare_to', to)} />
+          <InstantField
+            label="Compared before"
+            value={compare_to}
+            after={compare_from}
+            onChange={(to) => set('compare_to', to)}
+          />
           <Text size="xs">{timeZoneText()}</Text>
         </>
       )}

@@ -279,6 +279,25 @@ describe('a comparison', () => {
     await page.getByText('Some customers of this period are still in progress').waitFor()
   })
 
+  it.each([
+    [
+      'Compared',
+      '?compare=custom&compare_from=2026-02-01T00:00:00Z&compare_to=2026-01-02T00:00:00Z',
+      'Compare',
+    ],
+    ['Entered', '?entered_from=2026-02-01T00:00:00Z&entered_to=2026-01-02T00:00:00Z', /^1 Feb 2026, /],
+  ])('that begins after its end says so at the field: %s', async (by, search, button) => {
+    const page = await open(search)
+    await page.getByRole('button', { name: button, exact: true }).first().click()
+    const to = page.getByRole('textbox', { name: `${by} before` })
+    await to.waitFor()
+    await expect.poll(() => to.getAttribute('aria-invalid')).toBe('true')
+    await page.getByText('Enter a time after the start').waitFor()
+    await to.fill('1 Mar 2026')
+    await to.press('Enter')
+    await page.getByText('Enter a time after the start').waitFor({ state: 'detached' })
+  })
+
   it('with a period of its own asks for both ends', async () => {
     const page = await open('?compare=custom')
     await page.getByText('Choose the period to compare with, with its start and end').waitFor()
@@ -290,6 +309,7 @@ describe('a comparison', () => {
     await to.fill('1 Feb 2026')
     await to.press('Enter')
     await page.getByRole('heading', { name: 'Compared with 2 Jan 2026 – 31 Jan 2026' }).waitFor()
+    expect(await to.getAttribute('aria-invalid')).not.toBe('true')
     expect(await finding(page, /^Compared with/)).toMatch(/^Nobody entered in the compared period/)
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^compared with .*, remove filter$/ }).click()

@@ -18,7 +18,7 @@ export function RangeFields({ range: { by, from, to, onFrom, onTo } }: { range: 
   return (
     <Stack gap="sm">
       <InstantField label={`${by} from`} value={from} onChange={onFrom} />
-      <InstantField label={`${by} before`} value={to} onChange={onTo} />
+      <InstantField label={`${by} before`} value={to} after={from} onChange={onTo} />
       <Text size="xs">{timeZoneText()}</Text>
     </Stack>
   )
