@@ -3,6 +3,7 @@ import { IconZoomOut } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PersonClient, Schemas } from '../../client/person.ts'
+import { Now } from '../parts/instants/instant.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { ArrowKeys } from '../parts/lists/arrow-keys.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
@@ -154,7 +155,7 @@ export function Histogram({
       </ArrowKeys>
       <Group justify="space-between" fz="xs" c="dimmed" mt={2}>
         <span>{first && instantText(first.from)}</span>
-        <span>{span.toMs === undefined ? 'now' : instantText(new Date(span.toMs))}</span>
+        {span.toMs === undefined ? <Now /> : <span>{instantText(new Date(span.toMs))}</span>}
       </Group>
     </Box>
   )

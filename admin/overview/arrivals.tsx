@@ -5,7 +5,7 @@ import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { ChartFigure } from '../parts/charts/chart-figure.tsx'
-import { Relative } from '../parts/instants/instant.tsx'
+import { Now, Relative } from '../parts/instants/instant.tsx'
 import { instantText } from '../parts/instants/instant-text.ts'
 import { day_ms, hour_ms, minute_ms } from '../parts/instants/lengths.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
@@ -29,7 +29,6 @@ type Arrivals = {
   dayBefore: number | undefined
   /** The hours of the last day, including the current one, each with the same part of that hour a week earlier. */
   hours: { startsAt: Date; created: number; before: number | undefined }[]
-  readAt: Date
   /** The minute, or the hour if longer ago, in which the last event was stored. */
   lastAt: Date | undefined
 }
@@ -57,7 +56,7 @@ export function Arrivals() {
 }
 
 function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRejections: Rejections }) {
-  const { lastHour, lastDay, hourRejections, hourBefore, dayBefore, hours, readAt, lastAt } = arrivals
+  const { lastHour, lastDay, hourRejections, hourBefore, dayBefore, hours, lastAt } = arrivals
   const isArriving = lastHour.created > 0
   const rejected = rejectionCount(hourRejections)
   const isMostRejected = rejected > lastHour.created + lastHour.duplicate
@@ -100,7 +99,7 @@ function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRe
           cells: [instantText(startsAt), countText(created), before === undefined ? '–' : countText(before)],
         }))}
       >
-        <HourBars hours={hours} readAt={readAt} />
+        <HourBars hours={hours} />
       </ChartFigure>
     </Stack>
   )
@@ -144,7 +143,7 @@ function Span({
 }
 
 /** Plain boxes: the chart library would be half of what this first screen loads. */
-function HourBars({ hours, readAt }: Pick<Arrivals, 'hours' | 'readAt'>) {
+function HourBars({ hours }: { hours: Arrivals['hours'] }) {
   const most = Math.max(1, ...hours.flatMap(({ created, before = 0 }) => [created, before]))
   return (
     <Stack h="100%" gap={4}>
@@ -160,9 +159,7 @@ function HourBars({ hours, readAt }: Pick<Arrivals, 'hours' | 'readAt'>) {
       </Box>
       <Group justify="space-between" fz="xs">
         <span>{hours[0] && instantText(hours[0].startsAt)}</span>
-        <span className="relative" data-instant={instantText(readAt)}>
-          <span>now</span>
-        </span>
+        <Now />
       </Group>
     </Stack>
   )
@@ -212,7 +209,6 @@ async function readArrivals(
       created,
       before: isDayComparable ? before[index] : undefined,
     })),
-    readAt: new Date(now),
     lastAt: lastStored(lastHour.periods) ?? lastStored(lastDay.periods),
   }
 }

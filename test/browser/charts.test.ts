@@ -54,15 +54,18 @@ describe('A chart', () => {
     expect(files.size).toBe(1)
   })
 
-  it('of the overview ends now, and on paper at the time when it was read', async () => {
-    const page = await open('overview')
-    const figure = page.getByRole('figure').first()
-    await figure.getByText('now', { exact: true }).waitFor()
+  it.each([
+    ['overview', 'figure'],
+    ['events', 'region'],
+  ] as const)('of %s ends now, on paper at the time itself', async (screen, role) => {
+    const page = await open(screen)
+    const now = page.getByRole(role, { name: /^Events/ }).getByText('now', { exact: true })
+    await now.waitFor()
+    const axis = now.locator('../..')
     await page.emulateMedia({ media: 'print' })
-    const printed = await figure.ariaSnapshot()
     const time = String.raw`\d+ \w+ \d{4}, \d\d:\d\d`
-    expect(printed).toMatch(new RegExp(`${time} ${time}`))
-    expect(await figure.getByText('now', { exact: true }).isVisible()).toBe(false)
+    expect(await axis.ariaSnapshot()).toMatch(new RegExp(`${time} ${time}$`))
+    expect(await now.isVisible()).toBe(false)
   })
 
   it('has a label at each line of its scale', async () => {

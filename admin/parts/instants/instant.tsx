@@ -32,6 +32,16 @@ export function Relative({ instant, within_ms = week_ms }: { instant: Date; with
   )
 }
 
+/** The end of an axis that ends now; on paper the time. */
+export function Now() {
+  const now_ms = useNow()
+  return (
+    <span className="relative" data-instant={toMinute(new Date(now_ms))}>
+      <span>now</span>
+    </span>
+  )
+}
+
 /** The time in milliseconds since 1970, up to half a minute late. The component is rendered again as time goes by. */
 export function useNow(): number {
   return useSyncExternalStore(subscribeToClock, halfMinute)
