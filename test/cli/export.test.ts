@@ -75,6 +75,7 @@ function linesOf(path: string): Record<string, unknown>[] {
  * A proxy that forwards a number of requests and then leaves all others unanswered.
  * @param isBroken whether the response to the request with this number, which has this text, is cut off in the middle
  * @param ready what a request waits for before it is forwarded
+ * @param changed what is sent instead of a response
  */
 async function startStalling(
   cairn: Cairn,
@@ -82,7 +83,12 @@ async function startStalling(
   {
     isBroken = () => false,
     ready = async () => {},
-  }: { isBroken?: (request: number, text: string) => boolean; ready?: () => Promise<unknown> } = {},
+    changed = (text) => text,
+  }: {
+    isBroken?: (request: number, text: string) => boolean
+    ready?: () => Promise<unknown>
+    changed?: (text: string, path: string) => string
+  } = {},
 ) {
   let requests = 0
   const server = createServer(async (req, res) => {
@@ -95,7 +101,7 @@ async function startStalling(
     const { status, headers } = answer
     const given = ['content-type', 'content-disposition'].map((name) => [name, headers.get(name)])
     res.writeHead(status, Object.fromEntries(given.filter(([, value]) => value !== null)))
-    const text = await answer.text()
+    const text = changed(await answer.text(), new URL(req.url ?? '', cairn.url).pathname)
     if (!isBroken(request, text)) return void res.end(text)
     res.write(text.slice(0, Math.floor(Math.random() * text.length)), () => res.destroy())
   })
@@ -141,6 +147,11 @@ describe('cairn export', () => {
       { customer_id: own.event.customer_id },
       { end: 1, filter: { customer_type: 'contact' } },
     ])
+    const otherFilters = ['--since', join(own.folder, 'c.ndjson')]
+    expect(await own.export('customers', 'd.ndjson', ...otherFilters)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('was written with other filters'),
+    })
     const twice = ['--filter', 'customer_type=contact', '--filter', 'customer_type=account']
     expect(await own.export('customers', 'd.ndjson', ...twice)).toMatchObject({
       code: 2,
@@ -234,6 +245,31 @@ describe('cairn export', () => {
     expect(own.lines('e.ndjson')).toMatchObject([{ customer_id }, { end: 1 }])
   })
 
+  it.for([
+    ['events', '/v1/events/export', 'caught_up_to'],
+    ['customers', '/v1/customers/export', 'caught_up_to'],
+    ['erasures', '/v1/customers/erasures', 'caught_up_to'],
+    ['workspace', '/v1/customers/erasures', 'caught_up_to'],
+    ['workspace', '/v1/journeys/:id/report', 'as_of'],
+  ] as const)(
+    'asks again until an answer covers the second in which it began: %s, %s, %s',
+    async ([list, path, field], { cairn }) => {
+      const own = await newExport(cairn, 1)
+      const asked = path.replace(':id', own.workspace.journey_id)
+      let answers = 0
+      const early = await startStalling(cairn, Number.POSITIVE_INFINITY, {
+        changed(text, path) {
+          if (path !== asked) return text
+          answers += 1
+          const second = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString()
+          return answers > 1 ? text : text.replace(new RegExp(`("${field}":)"[^"]+"`), `$1"${second}"`)
+        },
+      })
+      expect(await own.exportFrom(early.url, list, 'all')).toMatchObject({ code: 0 })
+      expect(answers).toBeGreaterThan(1)
+    },
+  )
+
   it('says that its own disk is full, and resumes once it is not', async ({ cairn }) => {
     const { workspace, folder, export: run } = await newExport(cairn, 1000)
     const file = join(folder, 'all.ndjson')
@@ -325,7 +361,7 @@ describe('cairn export', () => {
     expect(await own.export('workspace', 'all')).toMatchObject({ code: 0 })
   })
 
-  it('does not continue from a file that is incomplete or has lost a line', async ({ cairn }) => {
+  it('does not continue from a file that is incomplete, or has lost or gained a line', async ({ cairn }) => {
     const own = await newExport(cairn, 5)
     expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
     const path = join(own.folder, 'a.ndjson')
@@ -335,6 +371,11 @@ describe('cairn export', () => {
     expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('it has 4 lines instead of 5'),
+    })
+    writeFileSync(path, whole.slice(0, whole.indexOf('\n') + 1) + whole)
+    expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('it has 6 lines instead of 5'),
     })
     writeFileSync(path, whole)
     truncateSync(path, whole.length - 1 - Math.floor(Math.random() * (whole.length - 1)))
