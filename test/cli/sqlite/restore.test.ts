@@ -228,6 +228,27 @@ describe('cairn restore', () => {
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
   })
 
+  it('compares each workspace with itself, and lists keys that the replaced store does not have', async () => {
+    const { cairn, owner, file, backUp } = await newBackup()
+    const elsewhere = await signUp(cairn, await cairn.workspace(), 'owner')
+    await backUp()
+    await cairn.stop()
+    const since = async (store: Pick<Cairn, 'databaseUrl'>) => {
+      const { keys, members } = JSON.parse((await command(store, 'restore', file, '--json')).stdout)
+      const ofKeys = new Set(keys.map((key: { since: string | null }) => key.since))
+      const of = ({ email }: SignedUp) => members.find((member: SignedUp) => member.email === email)?.since
+      return { ofKeys: [...ofKeys], owner: of(owner), elsewhere: of(elsewhere) }
+    }
+    expect(await since(cairn)).toEqual({ ofKeys: [null], owner: null, elsewhere: null })
+    const other = { databaseUrl: `sqlite:${temporaryFolder()}/cairn.db` }
+    await createWorkspace(other.databaseUrl, { workspace: 'A', journey: 'Onboarding' })
+    expect(await since(other)).toEqual({
+      ofKeys: ['not in the replaced store'],
+      owner: 'was removed',
+      elsewhere: 'was removed',
+    })
+  })
+
   it('says which webhooks cannot sign, until the key of their secrets is beside the store', async () => {
     const { cairn, workspace, file, backUp } = await newBackup({ encryptionKey: undefined })
     const body = { url: 'http://127.0.0.1:4000/hook', types: ['event.created' as const] }
