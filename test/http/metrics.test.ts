@@ -218,9 +218,73 @@ describe('the text', () => {
     expect(overloaded.map(({ labels }) => labels.operation)).toEqual(
       expect.arrayContaining(['initializeCustomer', 'createEvent', 'createEvents']),
     )
+    const slow = samples.filter(({ name }) => name === 'cairn_slow_peers_total')
+    expect(slow.map(({ labels }) => labels.waiting_for).sort()).toEqual(['answer', 'body'])
     expect(samples.find(({ name }) => name === 'cairn_build_info')).toMatchObject({
       labels: { version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
       value: 1,
+    })
+  })
+
+  it('has what each part of the server has counted, with times in seconds', async () => {
+    const metrics = new Metrics('1.0.0')
+    metrics.groupEnded({ rows: 3, commit_ms: 250, failed: true })
+    const statistics = {
+      storage: {
+        waitingRows: 1,
+        waitingTransactions: 2,
+        unindexedEvents: 3,
+        longestIndexingPause_ms: 4_500,
+        listReads: { waiting: 5, answered: 6, refused: 7, overdue: 8, abandoned: 9 },
+        disk: { log_bytes: 10, unmoved_bytes: 11, free_bytes: 12, refusing: 'log' },
+        refusals: { waiting: 13, kept: 14, leftOut: 15 },
+      },
+      passwords: { known: { waiting: 16, refused: 17 }, other: { waiting: 18, refused: 19 } },
+      webhooks: { succeeded: 20, failed: 21, enabled: 22, failing: 23, disabled: 24 },
+      views: { enrolments: 25 },
+      ready: true,
+    } as const
+    // Twice: a scrape adds nothing.
+    await metrics.exposition(new ServedMetrics([]), statistics)
+    const { text } = await metrics.exposition(new ServedMetrics([]), statistics)
+    const shown = Object.fromEntries(
+      parseExposition(text)
+        .filter(({ name }) => name.startsWith('cairn_') && !name.endsWith('_bucket'))
+        .map(({ name, labels, value }) => [
+          [name.slice('cairn_'.length), ...Object.values(labels)].join(' '),
+          value,
+        ]),
+    )
+    expect(shown).toMatchObject({
+      commit_duration_seconds_sum: 0.25,
+      commit_rows_sum: 3,
+      commit_failures_total: 1,
+      waiting_rows: 1,
+      waiting_transactions: 2,
+      unindexed_events: 3,
+      indexing_pause_seconds_max: 4.5,
+      waiting_list_reads: 5,
+      'list_reads_total answered': 6,
+      'list_reads_total refused': 7,
+      'list_reads_total overdue': 8,
+      'list_reads_total abandoned': 9,
+      log_bytes: 10,
+      log_unmoved_bytes: 11,
+      disk_free_bytes: 12,
+      'writes_refused disk': 0,
+      'writes_refused log': 1,
+      'writes_refused files': 0,
+      'refusals_total kept': 14,
+      'refusals_total left_out': 15,
+      'passwords_refused_total known': 17,
+      'passwords_refused_total other': 19,
+      'webhook_attempts_total succeeded': 20,
+      'webhook_attempts_total failed': 21,
+      'webhooks enabled': 22,
+      'webhooks failing': 23,
+      'webhooks disabled': 24,
+      view_enrolments_read_total: 25,
+      ready: 1,
     })
   })
 
