@@ -1,6 +1,7 @@
 // engines: sqlite, postgres
 
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { sharedLook } from '../../server/http/readiness.ts'
 import { startCairnForTest } from '../fixtures/cairn.ts'
 import { scrape, sumOf } from '../fixtures/exposition.ts'
 
@@ -18,4 +19,24 @@ it('/readyz writes to the disk at most once a second, however often it is asked'
   const made = (await commits()) - before
   expect(made).toBeLessThanOrEqual(Math.floor((performance.now() - began_ms) / 1000))
   await expect.poll(commits).toBeGreaterThan(before)
+})
+
+it('begins no check of the disk while another has not ended, however long that takes', async () => {
+  let now_ms = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
+  onTestFinished(() => clock.mockRestore())
+  const checks: PromiseWithResolvers<void>[] = []
+  const check = sharedLook(() => {
+    const begun = Promise.withResolvers<void>()
+    checks.push(begun)
+    return begun.promise
+  })
+  const first = check()
+  now_ms += 10_000
+  expect(check()).toBe(first)
+  expect(checks).toHaveLength(1)
+  checks[0]?.resolve()
+  await first
+  void check()
+  expect(checks).toHaveLength(2)
 })
