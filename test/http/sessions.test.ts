@@ -303,6 +303,20 @@ describe('a session', () => {
     expect((await signInReply(cairn, person)).status).toBe(201)
   })
 
+  it('changes the password once, if it is told to twice at the same time', async () => {
+    const person = await newPerson(cairn)
+    const own = browser(cairn, await signIn(cairn, person))
+    const passwords = ['a-moth-in-relay-70', 'a-moth-in-relay-71']
+    const change = async (new_password: string) => {
+      const body = { current_password: person.password, new_password }
+      return (await own.fetch('POST /session/password', { body })).status
+    }
+    const statuses = await Promise.all(passwords.map(change))
+    expect(statuses.toSorted()).toEqual([200, 409])
+    const password = passwords[statuses.indexOf(200)] ?? ''
+    expect((await signInReply(cairn, { ...person, password })).status).toBe(201)
+  })
+
   it('does not begin with a password that was changed in the meantime', async () => {
     const person = await newPerson(cairn)
     const own = browser(cairn, await signIn(cairn, person))
