@@ -273,6 +273,9 @@ it('lists many revisions page by page', async ({ client }) => {
   const second = await client.listEventDefinitionRevisions({ path, query: { before: 6 } })
   expect(second.data?.data.map(({ revision }) => revision)).toEqual([5, 4, 3, 2, 1])
   expect(second.data?.next_before).toBeNull()
+  // Each is compared with the one before, also the last of a page.
+  const verdicts = [...(first.data?.data ?? []), ...(second.data?.data ?? [])].map(({ senders }) => senders)
+  expect(verdicts).toEqual([...Array(24).fill('none'), 'additive'])
 })
 
 const deep = (levels: number): object =>

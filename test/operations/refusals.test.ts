@@ -128,6 +128,15 @@ describe('a request that is refused for its contents', () => {
     expect(kept.map(({ sent }) => JSON.parse(sent).custom_variables)).toEqual([custom_variables, undefined])
   })
 
+  it('is kept with the names of what it refers to if they are valid, whatever characters they contain', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const sent = { journey_id: 'jrn\nunknown', customer_id: 'a\0b', event_id: 'x'.repeat(256) }
+    await post('/events/create', workspace.secret_key, JSON.stringify({ ...event, ...sent }))
+    expect(await keptRefusals(workspace.client, 1)).toMatchObject([
+      { code: 'invalid_request', journey_id: 'jrn\nunknown', customer_id: null, event_id: null },
+    ])
+  })
+
   it('is kept per rejected event of a batch', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
@@ -567,6 +576,8 @@ describe('replayRefusals', () => {
     expect(one.data?.results).toMatchObject([{ refusal_id, outcome: 'replayed' }])
     const other = await client.replayRefusals({ body: { refusal_id, code: 'event_too_large' } })
     expect(other.data?.results).toEqual([])
+    const ended = { received_to: list?.data[1]?.received_at ?? '' }
+    expect((await client.replayRefusals({ body: { refusal_id, ...ended } })).data?.results).toEqual([])
     const outcomes = []
     let cursor: string | null | undefined
     do {
@@ -594,6 +605,10 @@ describe('replayRefusals', () => {
       ['refused', 'invalid_request'],
       ['refused', 'message_id_conflict'],
       ['incomplete', null],
+    ])
+    expect(data?.codes).toEqual([
+      { code: 'invalid_request', count: 2 },
+      { code: 'message_id_conflict', count: 1 },
     ])
     expect((await client.listEvents()).data?.data).toHaveLength(1)
     expect((await client.listRefusals()).data?.data).toHaveLength(4)
