@@ -192,6 +192,8 @@ describe('the number of views', () => {
     expect((await save(client, workspace)).code).toBe('view_limit')
     const given = owner.client().updateView({ path: last, body: { visibility: 'workspace' } })
     expect(await codeOf(given)).toBe('view_limit')
+    const renamed = await owner.client().updateView({ path: last, body: { name: 'Accounts' } })
+    expect(renamed.data?.name).toBe('Accounts')
     const admin = await signUp(cairn, workspace, 'admin')
     expect((await save(admin.client(), workspace, own)).code).toBeUndefined()
     expect((await names(owner.client()))?.length).toBe(200)

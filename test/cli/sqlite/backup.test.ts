@@ -3,6 +3,7 @@
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -135,6 +136,16 @@ describe('cairn backup', () => {
     writeFileSync(`${file}-wal`, 'left over')
     const stray = await backup(file)
     expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal exists') })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('does not copy a store that has another path, beside which its log may be', async () => {
+    const { path, file, backup } = await newStore()
+    linkSync(path, `${path}-other`)
+    expect(await backup(file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('2 names (hard links)'),
+    })
     expect(existsSync(file)).toBe(false)
   })
 
