@@ -256,12 +256,13 @@ describe('cairn export', () => {
     async ([list, path, field], { cairn }) => {
       const own = await newExport(cairn, 1)
       const asked = path.replace(':id', own.workspace.journey_id)
+      // The command begins in this second or later.
+      const second = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString()
       let answers = 0
       const early = await startStalling(cairn, Number.POSITIVE_INFINITY, {
         changed(text, path) {
           if (path !== asked) return text
           answers += 1
-          const second = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString()
           return answers > 1 ? text : text.replace(new RegExp(`("${field}":)"[^"]+"`), `$1"${second}"`)
         },
       })

@@ -312,7 +312,7 @@ describe('a session', () => {
       return (await own.fetch('POST /session/password', { body })).status
     }
     const statuses = await Promise.all(passwords.map(change))
-    expect(statuses.toSorted()).toEqual([200, 409])
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
     const password = passwords[statuses.indexOf(200)] ?? ''
     expect((await signInReply(cairn, { ...person, password })).status).toBe(201)
   })
