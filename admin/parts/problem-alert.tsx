@@ -66,7 +66,7 @@ function explained(error: unknown): { title: string; detail: string } {
     }
     // It tells a program which identifier to send.
     if (problem.status === 404 && problem.detail.includes('_id')) {
-      return { ...problem, detail: 'It may have been removed since this page was loaded.' }
+      return { ...problem, detail: 'It may have been removed.' }
     }
     if (seconds === undefined) return problem
     const when = `Try again in ${countOf(seconds, 'second')}.`

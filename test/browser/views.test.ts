@@ -418,7 +418,7 @@ describe('a link to a view', () => {
     )
     await dialog.getByRole('button', { name: 'Create link' }).click()
     await readAgain
-    await dialog.getByText('It may have been removed since this page was loaded.').waitFor()
+    await dialog.getByText('It may have been removed.').waitFor()
     expect(await dialog.getByRole('alert').allInnerTexts()).toEqual([
       expect.stringContaining('The view does not exist'),
     ])
