@@ -238,6 +238,12 @@ describe('cairn plan', () => {
       'events: { a: { variables: { type: object, properties: { seats: { minimum: .inf } } } } }',
       'a: variables/properties/seats/minimum must be number',
     ],
+    ['an event whose name YAML reads as a number', 'events: { 1e3: {} }', 'as 1000, not as text; quote it'],
+    [
+      'a field whose name YAML reads as nothing',
+      'events: { a: { variables: { type: object, properties: { ~: { type: string } } } } }',
+      'as null, not as text; quote it',
+    ],
     ['several faults', 'events: { a: { mode: x }, b: { mode: y } }', 'b: mode must'],
   ] as const)(
     'refuses a file with %s, and sends nothing',
@@ -250,6 +256,32 @@ describe('cairn plan', () => {
       expect((await client.listEventDefinitions()).data?.data).toEqual([])
     },
   )
+
+  it('takes quoted names as they are written, and fields from a merge key', async ({
+    cairn,
+    workspace,
+    client,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(
+      own.file,
+      `
+events:
+  '1e3': { variables: { type: object, properties: &common { '0x10': { type: string } } } }
+  paid: { variables: { type: object, properties: { <<: *common, total: { type: number } } } }
+`,
+    )
+    expect(await own.run('push')).toMatchObject({ code: 0, stderr: '' })
+    const { data } = await client.listEventDefinitions()
+    const found = data?.data.map(({ event_id, variables }) => [
+      event_id,
+      Object.keys(variables.properties ?? {}),
+    ])
+    expect(found?.toSorted()).toEqual([
+      ['1e3', ['0x10']],
+      ['paid', ['0x10', 'total']],
+    ])
+  })
 
   it('says how far it came if the server refuses a change', async ({ cairn, workspace, owner }) => {
     const own = planIn(workspace, cairn.url)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { dump, load } from 'js-yaml'
+import { CORE_SCHEMA, dump, load, mapTag, mergeTag } from 'js-yaml'
 import type { Schemas } from '../../../client/index.ts'
 import { contractFile } from '../../contract-file.ts'
 import { type DefinedValue, definitionFaults } from '../../domain/event-definitions.ts'
@@ -50,10 +50,19 @@ export function readPlan(file: string): Plan {
   return plan
 }
 
+/** YAML 1.2 with merge keys (`<<`). Names are text: as a number, `1e3` would become the event `1000`. */
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag, {
+  ...mapTag,
+  addPair: (object, name, value) =>
+    typeof name === 'string'
+      ? mapTag.addPair(object, name, value)
+      : `YAML reads this name as ${JSON.stringify(name)}, not as text; quote it`,
+})
+
 function parsed(file: string): unknown {
   assertReadable(file)
   try {
-    return load(readFileSync(file, 'utf8'))
+    return load(readFileSync(file, 'utf8'), { schema: SCHEMA })
   } catch (error) {
     throw new CommandFailure(`cannot read ${file}: ${errorText(error)}`, ExitCode.usage)
   }
