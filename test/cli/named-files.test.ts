@@ -97,6 +97,18 @@ describe('a file to be written', () => {
     expect(await run(folder, args)).toEqual({ code: 2, stdout: '', stderr: `cairn: ${folder} is a folder\n` })
   })
 
+  it.runIf(existsSync('/proc/self'))(
+    'is named if its folder takes no file, before a line is read',
+    async () => {
+      const folder = newFolder()
+      const path = '/proc/refused'
+      const stderr = `cairn: no refused lines could be written to ${path}; choose another with --refused\n`
+      writeFileSync(join(folder, 'file'), '{')
+      const args = ['import', join(folder, 'file'), '--dry-run', '--refused', path]
+      expect(await run(folder, args)).toEqual({ code: 2, stdout: '', stderr })
+    },
+  )
+
   it('is named if the folder of a workspace is a file', async () => {
     const folder = newFolder()
     const file = join(folder, 'file')

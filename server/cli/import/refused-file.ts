@@ -6,6 +6,8 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  realpathSync,
+  rmSync,
   type Stats,
   statSync,
   writeFileSync,
@@ -48,8 +50,9 @@ export class RefusedFile {
       )
     }
     try {
+      if (!there) tryToCreate(path)
       // A file at the default path is replaced, for which its folder must be writable.
-      accessSync(isNamed && there ? path : dirname(path), constants.W_OK)
+      else accessSync(isNamed ? path : dirname(path), constants.W_OK)
     } catch {
       throw new CommandFailure(
         `no refused lines could be written to ${path}; choose another with --refused`,
@@ -79,6 +82,13 @@ export class RefusedFile {
   close() {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
+}
+
+/** Creates a file and removes it. A folder may allow writing and yet take no file, or not one with this name. */
+function tryToCreate(path: string) {
+  closeSync(openSync(path, 'a', FILE_MODE))
+  // If the path is a link, what has been created is its target.
+  rmSync(realpathSync(path))
 }
 
 function contentOf(bytes: Buffer | undefined, code: RefusedLine['code'], message_id: string | undefined) {
