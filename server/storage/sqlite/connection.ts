@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorText } from '../file-errors.ts'
@@ -121,10 +130,12 @@ export function assertWritable(path: string): void {
  * @throws {CannotOpen} also if the file can be opened by another path, where this lock is not visible
  */
 export function takeServerLock(path: string): Connection | undefined {
-  const target = targetOf(path)
-  const lock = takeLock(target)
+  // Where there is no file, the holder of the lock may be removing it, or its own was removed: none is created without the lock.
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  const lock = takeLock(isThere ? targetOf(path) : path)
   try {
     if (!lock) return undefined
+    const target = targetOf(path)
     assertOnlyPath(target)
     removeCopy(target + RESTORED)
     return lock
@@ -165,8 +176,21 @@ export function isServed(path: string): boolean {
  * @throws {CannotOpen}
  */
 export function takeLock(path: string): Connection | undefined {
+  const file = `${path}.lock`
+  while (true) {
+    makeFile(file)
+    const before = statSync(file, { throwIfNoEntry: false })
+    const lock = lockFile(file)
+    if (!lock || isSameFile(statSync(file, { throwIfNoEntry: false }), before)) return lock
+    // Its last holder has removed it since it was opened: nobody else would find it locked.
+    lock.close()
+  }
+}
+
+/** @returns undefined if another process has locked the file */
+function lockFile(file: string): Connection | undefined {
   try {
-    return open(`${path}.lock`, { timeout: 0 }, (lock) => {
+    return open(file, { timeout: 0 }, (lock) => {
       lock.pragma('journal_mode = MEMORY')
       lock.exec('BEGIN EXCLUSIVE')
     })

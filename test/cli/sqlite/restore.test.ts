@@ -418,6 +418,8 @@ describe('cairn restore', () => {
     const { databaseUrl, fails } = await failingRestore('before')
     await expect(startChildServer({ databaseUrl })).rejects.toThrow('Another Cairn server is running')
     await fails()
+    // An empty store would look like one that has lost its data.
+    expect(existsSync(pathOf({ databaseUrl }))).toBe(false)
   })
 
   it('leaves its store and lock to a server that starts once it has removed its own', async () => {

@@ -1,10 +1,13 @@
 // engines: sqlite (its files)
 
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { takeLock } from '../../../server/storage/sqlite/connection.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
+import { ServerLock } from '../../../server/storage/sqlite/writer/server-lock.ts'
+import { temporaryFolder } from '../../fixtures/cairn.ts'
 import { serve, startChildServerWithCustomer } from '../../fixtures/child-server.ts'
 import { scrape, sumOf } from '../../fixtures/exposition.ts'
 import { openStoreForTest, storedEvents } from '../../fixtures/file-store.ts'
@@ -131,4 +134,20 @@ it('ends once another process has a lock in the place of its own', async () => {
     stderr: expect.stringContaining('Another Cairn server is running'),
   })
   expect(found(path)).toEqual(acknowledged.toSorted())
+})
+
+it('takes another lock if the last holder has removed the one that it opened', () => {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const { exec } = Database.prototype
+  const locking = vi.spyOn(Database.prototype, 'exec').mockImplementationOnce(function (
+    this: Database.Database,
+    sql,
+  ) {
+    rmSync(`${path}.lock`)
+    return exec.call(this, sql)
+  })
+  onTestFinished(() => locking.mockRestore())
+  const lock = new ServerLock(path)
+  onTestFinished(() => lock.close())
+  expect(takeLock(path)).toBeUndefined()
 })
