@@ -115,6 +115,7 @@ export function defineExport(command: Command, config: () => Config, io: Command
 
 function filter(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(text) ?? []
+  if (name === '' || value === '') throw new InvalidArgumentError('Use the form name=value.')
   if (Object.hasOwn(before, name))
     throw new InvalidArgumentError(`${name} is given twice; export each value by itself.`)
   return { ...before, [name]: value }
@@ -239,7 +240,7 @@ async function writeList(run: Run, list: List, path: string, since: End | undefi
     }
   } catch (error) {
     try {
-      file.note()
+      file.leave()
     } catch {
       // The next run resumes from the previous position; the original error is more important.
     }
@@ -319,10 +320,15 @@ async function answered<Data extends object>(call: () => Promise<Answer<Data>>, 
   })
   if (data) return { data, response }
   if (error && UNKNOWN_THERE.has(error.code)) {
-    throw new CommandFailure('the server is older than this command and cannot export this list')
+    throw new CommandFailure(
+      'this list cannot be exported there. Check --base-url, which ends with /v1; or the server is older than this command.',
+    )
   }
-  const faults = error?.errors?.map(({ detail }) => detail).join(' ') ?? ''
-  throw new CommandFailure(`refused: ${error?.detail} (${error?.code}) ${faults} ${AGAIN}`)
+  if (error?.errors) {
+    const faults = error.errors.map(({ parameter, detail }) => `${parameter}: ${detail}`)
+    throw new CommandFailure(`refused: ${faults.join('; ')}`, ExitCode.usage)
+  }
+  throw new CommandFailure(`refused: ${error?.detail} (${error?.code}) ${AGAIN}`)
 }
 
 /** Adds all lines except the last, and returns that one parsed. @throws {Error} if the part is incomplete */

@@ -47,10 +47,10 @@ export function count(text: string): number {
   return Number(text)
 }
 
-/** Parses a number of lines, at least one. */
+/** Parses a number of lines. */
 export function lines(text: string): number {
   if (!/^[1-9][0-9]{0,8}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of at least 1.')
+    throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.')
   return Number(text)
 }
 
@@ -66,7 +66,8 @@ export function withApi(command: Command, key: string): Command {
 
 /** Checks the base URL of an API, for example `https://cairn.example.com/v1`. */
 function baseUrl(text: string): string {
-  if (httpUrl(text)) return text
+  // Paths are appended to it.
+  if (httpUrl(text) && !/[?#]/.test(text)) return text
   throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
 }
 

@@ -115,6 +115,30 @@ async function startStalling(
 }
 
 describe('cairn export', () => {
+  it('leaves nothing behind where it is refused at the start, and says which argument to change', async ({
+    cairn,
+  }) => {
+    const own = await newExport(cairn, 0)
+    for (const [filter, message] of [
+      ['event_id', 'Use the form name=value'],
+      ['event_id=', 'Use the form name=value'],
+      ['received_from=yesterday', 'refused: received_from: '],
+    ] as const) {
+      const stderr = expect.stringContaining(message)
+      expect(await own.export('events', 'a.ndjson', '--filter', filter)).toMatchObject({ code: 2, stderr })
+    }
+    for (const [baseUrl, code] of [
+      [cairn.url, 1],
+      [`${cairn.url}/docs`, 1],
+      [`${cairn.url}/v1#x`, 2],
+      [`${cairn.url}/v1?x=1`, 2],
+    ] as const) {
+      const stderr = expect.stringContaining('--base-url')
+      expect(await own.exportFrom(baseUrl, 'events', 'a.ndjson')).toMatchObject({ code, stderr })
+    }
+    expect(readdirSync(own.folder)).toEqual([])
+  })
+
   it('writes what has arrived, marks the end, and continues from there in another file', async ({
     cairn,
   }) => {

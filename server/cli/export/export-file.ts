@@ -132,6 +132,12 @@ export class ExportFile {
     this.#noted_ms = performance.now()
   }
 
+  /** Leaves what an export that failed has to resume from, if there is anything. @throws {CommandFailure} as `note` */
+  leave(): void {
+    if (this.#reached.cursor !== undefined || this.#isWhole) this.note()
+    else rmSync(this.#part, { force: true })
+  }
+
   /** An error of this disk must not be taken for one of the connection. */
   #written<Result>(write: () => Result): Result {
     try {
