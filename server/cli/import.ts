@@ -66,7 +66,10 @@ export function defineImport(command: Command, config: () => Config, io: Command
   )
   withApi(command, 'service key')
     .option('--journey <journey_id>', 'journey for lines without a journey_id', name)
-    .option('--refused <file>', 'file for refused lines (default: FILE.refused.ndjson)')
+    .option(
+      '--refused <file>',
+      'file for refused lines (default: FILE.refused.ndjson, or import.refused.ndjson for a pipe)',
+    )
     .addOption(giveUpAfter())
     .option('--dry-run', 'only check the file; what the server would refuse is not detected')
     .option('--json', 'print the summary as one JSON object')

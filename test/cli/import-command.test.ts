@@ -407,7 +407,9 @@ describe('cairn import', () => {
     expect(await own.import(folder)).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
     const wrong = await own.import(own.file, '--base-url', 'cairn.example.com')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('https://cairn.example.com/v1') })
-    const elsewhere = await own.import(own.file, '--base-url', cairn.url)
-    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('--base-url') })
+    for (const elsewhere of [cairn.url, `${cairn.url}/docs`]) {
+      const stderr = expect.stringContaining('--base-url')
+      expect(await own.import(own.file, '--base-url', elsewhere)).toMatchObject({ code: 1, stderr })
+    }
   })
 })

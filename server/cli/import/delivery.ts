@@ -226,7 +226,8 @@ const LINE_CODES: ReadonlySet<string> = new Set<Refusal['code']>([
 /** @throws {CommandFailure} if every other line would be refused for the same reason */
 function refusalOf({ code, detail, errors = [], request_id }: Problem): Refusal {
   if (!LINE_CODES.has(code)) {
-    const advice = code === 'not_found' ? 'Check --base-url: it ends with /v1.' : AGAIN
+    const isElsewhere = code === 'not_found' || code === 'method_not_allowed'
+    const advice = isElsewhere ? 'Check --base-url: it ends with /v1.' : AGAIN
     throw new CommandFailure(
       `the server refused the import: ${code}. ${detail} (request ${request_id}) ${advice}`,
     )
