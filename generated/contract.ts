@@ -877,7 +877,8 @@ export interface paths {
         post?: never;
         /**
          * Remove a webhook
-         * @description Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told.
+         * @description Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told. The removal
+         *     of many deliveries takes some seconds; the webhook is disabled first, which the audit log lists by itself.
          */
         delete: operations["removeWebhook"];
         options?: never;

@@ -432,7 +432,8 @@ export const operationPaths = {
   /**
    * Remove a webhook
    *
-   * Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told.
+   * Removes the webhook with its secret and its deliveries. What it has not been told, it will not be told. The removal
+   * of many deliveries takes some seconds; the webhook is disabled first, which the audit log lists by itself.
    */
   removeWebhook: ['DELETE', '/webhooks/{webhook_id}'],
   /**
