@@ -1,7 +1,8 @@
 import type { JsonValue } from '../domain/json-text.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { type Fault, type Problem, type ProblemCode, problems } from '../problems.ts'
-import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'
+import type { Refused, Sent } from '../storage/refusals/refusal-writer.ts'
+import type { RefusalStore } from '../storage/refusals/refusals.ts'
 
 /** The identity of a request, whatever its outcome. */
 export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'>

@@ -1,6 +1,7 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { RefusalTable, RefusalTables } from '../../server/storage/refusals/refusal-table.ts'
-import { type ErasedNames, Refusals, type Refused } from '../../server/storage/refusals/refusals.ts'
+import type { ErasedNames, Refused } from '../../server/storage/refusals/refusal-writer.ts'
+import { Refusals } from '../../server/storage/refusals/refusals.ts'
 
 /** Returns refusals over a table that stores nothing and takes no time, so that only their own work is measured. */
 export function refusalsToNowhere(

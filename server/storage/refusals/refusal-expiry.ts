@@ -1,11 +1,9 @@
 import { keepsNone, oldestKept_ms, type RefusalLimits } from './refusal-bounds.ts'
-import type { RefusalRow, RefusalTable } from './refusal-table.ts'
+import { idsOf, REMOVED_AT_ONCE } from './refusal-removal.ts'
+import type { RefusalTable } from './refusal-table.ts'
 
 /** Interval in which expired refusals are removed. They are hidden before. */
 const SWEEP_MS = 3_600_000
-
-/** Rows removed at a time. */
-const REMOVED_AT_ONCE = 500
 
 type Options = {
   table: RefusalTable
@@ -74,31 +72,4 @@ export class RefusalExpiry {
       from_ms = rows.at(-1)?.received_ms ?? from_ms
     }
   }
-}
-
-/** Removes all refusals of a workspace. */
-export async function removeRefusalsOf(
-  { compiler, run }: Pick<RefusalTable, 'compiler' | 'run'>,
-  workspaceId: string,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const ofWorkspace = compiler.selectFrom('refusals').where('workspace_id', '=', workspaceId)
-    const next = ofWorkspace
-      .select('refusal_id')
-      .where('refusal_id', '>', after)
-      .orderBy('refusal_id')
-      .limit(REMOVED_AT_ONCE)
-    const [rows = []] = await run([next.compile()])
-    if (rows.length === 0) return
-    const removal = compiler
-      .deleteFrom('refusals')
-      .where('workspace_id', '=', workspaceId)
-      .where('refusal_id', 'in', idsOf(rows))
-    await run([removal.compile()])
-    after = rows.at(-1)?.refusal_id ?? ''
-  }
-}
-
-export function idsOf(rows: readonly Pick<RefusalRow, 'refusal_id'>[]): string[] {
-  return rows.map(({ refusal_id }) => refusal_id)
 }
