@@ -7,10 +7,10 @@ import { itemText, type WalkBound } from '../storage/exports/exports.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/tables/audit-log.ts'
 import { findCustomer } from '../storage/tables/customers.ts'
 import { authorOf } from './author.ts'
+import { allCustomerJourneys } from './customer-journeys.ts'
 import { customerNotFound } from './customer-not-found.ts'
 import { assertThere, exportFileName, settledNow } from './exports.ts'
 import { refusalOf } from './refusals.ts'
-import { allCustomerJourneys } from './reports.ts'
 
 type Customer = components['schemas']['Customer']
 type CustomerExport = components['schemas']['CustomerExport']

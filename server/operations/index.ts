@@ -2,6 +2,7 @@ import type { Operations } from '../contract.ts'
 import * as activity from './activity.ts'
 import * as auditLog from './audit-log.ts'
 import * as customerExport from './customer-export.ts'
+import * as customerJourneys from './customer-journeys.ts'
 import * as customers from './customers.ts'
 import * as definitionViolations from './definition-violations.ts'
 import * as erasures from './erasures.ts'
@@ -32,6 +33,7 @@ export const allOperations: Operations = {
   ...activity,
   ...auditLog,
   ...customerExport,
+  ...customerJourneys,
   ...customers,
   ...definitionViolations,
   ...erasures,

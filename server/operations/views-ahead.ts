@@ -1,7 +1,7 @@
 import type { Storage } from '../storage/storage.ts'
 import { latestViewsOfVariables, type StoredView } from '../storage/tables/views.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { reportFilter } from './reports.ts'
+import { reportFilter } from './report-query.ts'
 import { comparisonOf, filterOf } from './view-query.ts'
 
 type Options = {
