@@ -1,7 +1,7 @@
 // engines: sqlite, postgres
 
 import { describe, expect } from 'vitest'
-import type { Schemas } from '../../client/index.ts'
+import type { Client, Schemas } from '../../client/index.ts'
 import { skippedDelivery } from '../../server/domain/webhook-messages.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import { eraseCustomer } from '../../server/storage/removals/erasures.ts'
@@ -232,6 +232,23 @@ describe('a webhook', () => {
     const { data } = await client.rotateWebhookSecret({ path })
     receiver.secrets.push(data?.secret ?? '')
     await receiver.has(1)
+  })
+
+  it('shows what its receiver answered to people, and not to keys', async ({ client, event, owner }) => {
+    const receiver = await startReceiver()
+    const answer = 'host db-1 is down'
+    receiver.answer = (res) => res.writeHead(500).end(answer)
+    const { path } = await newWebhook(client, { url: receiver.url, types })
+    await client.createEvent({ body: event })
+    const shownTo = async (caller: Pick<Client, 'listWebhookDeliveries' | 'testWebhook'>) => {
+      const { data } = await caller.listWebhookDeliveries({ path })
+      const test = await caller.testWebhook({ path })
+      return [data?.data[0]?.last_attempt, test.data].map((attempt) => attempt?.response)
+    }
+    const attempted = async () => (await client.getWebhook({ path })).data?.failing_since
+    await expect.poll(attempted).toEqual(expect.any(String))
+    expect(await shownTo(owner.client())).toEqual([answer, answer])
+    expect(await shownTo(client)).toEqual([null, null])
   })
 
   it('of a customer that was erased has nothing more to send about it', async ({ client, event }) => {
