@@ -252,9 +252,10 @@ describe('a customer who was erased', () => {
     expect(data?.results).toMatchObject([
       { status: 'rejected', problem: { status: 410, code: 'customer_erased' } },
     ])
-    // Nothing of it is kept: what is rejected next is the first.
+    // Nothing of it is kept or counted: what is rejected next is the first.
     await client.createEvent({ body: { ...late, customer_id: 'cus_unknown' } })
     expect(await keptRefusals(client, 1)).toMatchObject([{ code: 'customer_not_found' }])
+    expect((await client.getRefusalSummary()).data?.count).toBe(1)
   })
 
   it('may not return because of a body, which is ignored', async () => {
