@@ -167,7 +167,7 @@ const examples = [
     value: 'curl',
     label: 'curl',
     codeLabel: 'curl commands',
-    hint: 'Paste this into a shell such as bash. It registers a customer, reads the customer_id from the response, and sends an event for that customer.',
+    hint: 'Paste this into a shell such as bash. It registers a customer, reads the customer_id from the response, and sends an event for that customer. To a publishable key the response says created: false, unless customer protection is off.',
     codeOf: curlCommands,
   },
   {

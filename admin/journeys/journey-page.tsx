@@ -42,7 +42,7 @@ export function JourneyPage({
     queryFn: ({ signal }) => taken(cairn.getJourney({ path: { journey_id: journeyId }, signal })),
   })
   const listLink = (
-    <Anchor component={Link} to={`/w/${workspace_id}/journeys`} size="sm">
+    <Anchor component={Link} to={`/w/${workspace_id}/journeys`} size="sm" className="not-printed">
       All journeys
     </Anchor>
   )

@@ -13,7 +13,7 @@ const CountingRuleList = onDemand(
 export function CountingRule() {
   const [isOpened, setIsOpened] = useState(false)
   return (
-    <details onToggle={() => setIsOpened(true)}>
+    <details className={isOpened ? undefined : 'not-printed'} onToggle={() => setIsOpened(true)}>
       <summary style={{ cursor: 'pointer', width: 'fit-content' }}>
         <Text span size="sm" td="underline">
           How customers are counted

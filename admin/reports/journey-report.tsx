@@ -135,8 +135,8 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                 <CountingRule />
                 {report.as_of && (
                   <Text size="xs" c="dimmed">
-                    Includes all events received by {instantText(new Date(report.as_of))}. Refreshes every few
-                    seconds.
+                    Includes all events received by {instantText(new Date(report.as_of))}.{' '}
+                    <span className="not-printed">Refreshes every few seconds.</span>
                   </Text>
                 )}
               </Stack>

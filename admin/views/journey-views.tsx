@@ -60,7 +60,16 @@ export function JourneyViews({
         </Text>
       )}
       {views.data && views.data.data.length > 0 && (
-        <Stack component="ul" aria-label="Views" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
+        // Saving another one stays in reach below a long list.
+        <Stack
+          component="ul"
+          aria-label="Views"
+          gap="xs"
+          m={-4}
+          p={4}
+          mah="max(40dvh, 12rem)"
+          style={{ listStyle: 'none', overflowY: 'auto', scrollPadding: 8 }}
+        >
           {views.data.data.map((view) => (
             <ViewLine
               key={view.view_id}

@@ -53,6 +53,13 @@ describe('The color scheme', () => {
     await bar.waitFor({ state: 'attached' })
     expect(await background(bar)).not.toBe(ground)
 
+    await page.getByRole('link', { name: 'Journeys', exact: true }).click()
+    const status = tableRows(page, 'Journeys').getByText('Active').filter({ visible: true }).first()
+    const dot = await status.evaluate(
+      (status) => getComputedStyle(status.parentElement ?? status, '::before').backgroundColor,
+    )
+    expect(dot).not.toBe(ground)
+
     await page.getByRole('link', { name: 'Service keys' }).click()
     await tableRows(page, 'Service keys').first().waitFor()
     const links = page.getByRole('navigation', { name: 'Workspace' })

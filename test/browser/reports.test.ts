@@ -521,6 +521,12 @@ describe('A printed report', () => {
         'type contact, remove filter',
       ])
     }
+    const screenOnly = page.getByText(
+      /^(All journeys|How customers are counted|Refreshes every few seconds\.)$/,
+    )
+    expect(await screenOnly.filter({ visible: true }).allInnerTexts()).toEqual([])
+    await page.emulateMedia({ media: 'screen' })
+    expect(await screenOnly.filter({ visible: true }).count()).toBe(3)
   })
 })
 

@@ -77,6 +77,31 @@ async function openViews(page: Page) {
   return dialog
 }
 
+describe('the dialog of views', () => {
+  it('has the form to save another one in reach below many', async () => {
+    for (let count = 0; count < 20; count++) await save({ name: `View ${count}` })
+    const page = await open(`journeys/${workspace.journey_id}`)
+    await page.setViewportSize({ width: 360, height: 800 })
+    const dialog = await openViews(page)
+    const views = dialog.getByRole('list', { name: 'Views' })
+    await views.getByText('View 19', { exact: true }).waitFor()
+    const name = dialog.getByRole('textbox', { name: 'Name' })
+    expect(await name.evaluate((name) => name.getBoundingClientRect().bottom < innerHeight)).toBe(true)
+    for (let count = 0; count < 20; count++) {
+      const link = views.getByRole('link', { name: `View ${count}`, exact: true })
+      await link.focus()
+      // Not clipped by the list, with its outline.
+      const room = await link.evaluate((link) => {
+        const list = link.closest('ul')?.getBoundingClientRect()
+        const own = link.getBoundingClientRect()
+        if (!list) return undefined
+        return Math.min(own.top - list.top, list.bottom - own.bottom, own.left - list.left)
+      })
+      expect(room).toBeGreaterThanOrEqual(3)
+    }
+  })
+})
+
 describe('a report', () => {
   it('is saved as a view, which shows a colleague the same', async () => {
     const page = await open(

@@ -17,6 +17,23 @@ describe('The menu of a workspace', () => {
     await page.getByRole('dialog', { name: 'Create workspace' }).waitFor()
   })
 
+  it.for(['Create workspace', 'Rename workspace'])(
+    'opens a dialog that keeps a name after a click beside it: %s',
+    async (title, { open }) => {
+      const page = await open('journeys')
+      await chooseFromWorkspaceMenu(page, `${title}…`)
+      const dialog = page.getByRole('dialog', { name: title })
+      const name = dialog.getByRole('textbox', { name: 'Name' })
+      await name.fill('Acme')
+      await page.mouse.click(5, 5)
+      await name.press('End')
+      await page.keyboard.type(' Ltd')
+      expect(await name.inputValue()).toBe('Acme Ltd')
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+    },
+  )
+
   it('shows the whole outline of the item that has the focus', async ({ open }) => {
     const page = await open('journeys')
     await page.getByRole('button', { name: /^Workspace / }).press('Enter')
