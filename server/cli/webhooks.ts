@@ -10,6 +10,7 @@ import { CommandFailure, ExitCode } from './failure.ts'
 import { type ApiOptions, httpUrl, withApi } from './options.ts'
 import { dataOf } from './replies.ts'
 import { interruptible } from './signals.ts'
+import { printable } from './table.ts'
 
 type Options = ApiOptions & { forward: URL; from?: string }
 
@@ -93,7 +94,9 @@ async function forward(event: Schemas['Event'], { to, secret, io, signal }: Forw
     try {
       const { status } = await post(to, body, headers, signal)
       const took = `${Math.round(performance.now() - start_ms)} ms`
-      io.stdout.write(`${event.received_at} ${id} ${JSON.stringify(event.event_id)} ${status} ${took}\n`)
+      io.stdout.write(
+        `${event.received_at} ${id} ${printable(JSON.stringify(event.event_id))} ${status} ${took}\n`,
+      )
       return
     } catch (error) {
       signal.throwIfAborted()

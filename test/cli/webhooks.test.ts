@@ -69,6 +69,21 @@ describe('cairn webhooks listen', () => {
     expect(await listening.ended).toMatchObject({ code: 0 })
   })
 
+  it('escapes what a name would do to a terminal', async ({ cairn, workspace, client, event }) => {
+    const port = await receive(0, (request, response) => {
+      request.resume().on('end', () => response.writeHead(204).end())
+    })
+    const args = ['--forward', `http://127.0.0.1:${port}/hook`, '--base-url', `${cairn.url}/v1`]
+    const listening = spawnCairn(['webhooks', 'listen', ...args], {
+      environment: { CAIRN_SERVICE_KEY: workspace.secret_key },
+    })
+    await expect.poll(listening.stdout).toContain('Sending events since')
+    await client.createEvent({ body: { ...event, event_id: '\u009b31m \u202eadA' } })
+    await expect.poll(listening.stdout).toContain(' "\\u{9b}31m \\u{202e}adA" 204 ')
+    listening.process.kill('SIGINT')
+    expect(await listening.ended).toMatchObject({ code: 0 })
+  })
+
   it.each([
     [['--forward', 'localhost:4000'], {}, 'Use the form http://localhost:4000/hook.'],
     [['--forward', 'http://localhost:4000', '--from', 'yesterday'], {}, 'Use the form 2026-11-20T08:00:00Z.'],
