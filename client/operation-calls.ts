@@ -61,7 +61,7 @@ export class UnexpectedResponseError extends Error {
 
   constructor(response: Response, body: unknown) {
     const type = response.headers.get('content-type') ?? 'no content type'
-    super(`Unexpected response (status ${response.status}, ${type}), not from Cairn. Check baseUrl.`)
+    super(`Unexpected response (status ${response.status}, ${type}), not from Cairn. Check the base URL.`)
     this.response = response
     this.body = body
   }

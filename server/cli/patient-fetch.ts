@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from 'commander'
+import { HOUR_MS } from '../domain/durations.ts'
 import type { Output } from './command-io.ts'
 import { CommandFailure } from './failure.ts'
 import { duration_ms } from './options.ts'
@@ -126,7 +127,15 @@ export function noResponse(limit_ms: number): Error {
 /** How long to wait after a failed attempt, the first of which is 0: with jitter, so that commands do not retry together. */
 export function backoff_ms(attempt: number, retryAfter: string | null | undefined): number {
   const longest_ms = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10), LONGEST_BACKOFF_MS)
-  return Math.max((Number(retryAfter) || 0) * 1000, longest_ms * (0.5 + Math.random() / 2))
+  return Math.max(retryAfter_ms(retryAfter), longest_ms * (0.5 + Math.random() / 2))
+}
+
+/**
+ * Returns how long a `Retry-After` header asks to wait; 0 if it does not say so in seconds. At most an hour: some proxies ask
+ * for a year, and a timer of more than 24 days fires at once.
+ */
+export function retryAfter_ms(retryAfter: string | null | undefined): number {
+  return Math.min((Number(retryAfter) || 0) * 1000, HOUR_MS)
 }
 
 export function unavailable(
@@ -137,9 +146,9 @@ export function unavailable(
   return new CommandFailure(`${server} was unavailable for ${seconds} s: ${reason}. ${advice}`)
 }
 
-/** Returns the reason why fetch got no response: its own error says only that it failed. */
+/** Returns the reason why fetch got no response, without a full stop: its own error says only that it failed. */
 export function causeText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+  return cause.message.replace(/\.$/, '') || ('code' in cause ? String(cause.code) : cause.name)
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Client, Schemas } from '../../client/index.ts'
+import { type Client, type Schemas, UnexpectedResponseError } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import type { DefinedValue } from '../domain/event-definitions.ts'
 import { writeWholeFile } from '../storage/private-file.ts'
@@ -9,11 +9,12 @@ import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable } from './named-files.ts'
 import { type ApiOptions, withApi } from './options.ts'
+import { causeText } from './patient-fetch.ts'
 import { changeText, isBreaking, type PlanChange, planChanges, verdictOn } from './plan/plan-changes.ts'
 import { type Plan, planText, readPlan } from './plan/plan-file.ts'
 import { allItems, dataOf } from './replies.ts'
 import { interruptible } from './signals.ts'
-import { countText } from './table.ts'
+import { countText, printable } from './table.ts'
 
 type Options = ApiOptions & {
   force?: boolean
@@ -104,10 +105,12 @@ async function push(client: Client, io: CommandIo, plan: Plan, { remove, confirm
       const definition_id = workspace.ids.get(change.event_id) ?? ''
       await apply(client, change, { definition_id, signal })
     } catch (error) {
-      if (signal.aborted || !(error instanceof CommandFailure)) throw error
+      if (signal.aborted || !(error instanceof CommandFailure || error instanceof UnexpectedResponseError))
+        throw error
       const done = `${index} of ${changes.length} changes were made`
-      const exitCode = error instanceof Unreachable ? ExitCode.failed : ExitCode.refused
-      throw new CommandFailure(`${change.event_id}: ${error.message}; ${done}`, exitCode)
+      const isRefused = error instanceof CommandFailure && !(error instanceof Unreachable)
+      const exitCode = isRefused ? ExitCode.refused : ExitCode.failed
+      throw new CommandFailure(`${printable(change.event_id)}: ${causeText(error)}; ${done}`, exitCode)
     }
     io.stdout.write(changeText(change))
   }

@@ -23,6 +23,7 @@ import { customerInJourney, initialize } from '../fixtures/customer.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
 import { withPatience } from '../fixtures/patience.ts'
+import { startFaultyProxy } from './importer.ts'
 
 /** What is printed if the machine is so busy that an export takes seconds. */
 const PROGRESS = /^(?:\d+ \w+|waiting for the server: .+|checking the files .+)\n/gm
@@ -339,6 +340,11 @@ describe('cairn export', () => {
       /^waiting for the server: .*ECONNREFUSED.*\ncairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED/,
     )
     expect(refused).toMatchObject({ code: 1, stdout: '' })
+    const other = `${await startFaultyProxy(cairn.url, () => 302)}/v1`
+    const strange = await own.exportFrom(other, 'events', 'a.ndjson')
+    expect(strange.stderr).toMatch(
+      /^cairn: no response of Cairn: Unexpected response .+, not from Cairn\. Check the base URL\. Run the/m,
+    )
     expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
   })
 

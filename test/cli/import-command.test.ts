@@ -291,6 +291,11 @@ describe('cairn import', () => {
     const made = await own.import(own.file, '--give-up-after', '1s')
     expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
     expect(made.stderr).toMatch(/^cairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED.*\. Run the same/)
+    const proxy = importerOf(`${await startFaultyProxy(cairn.url, () => 502)}/v1`, secret_key, journey_id)
+    const page = await proxy.import(own.file, '--give-up-after', '1s')
+    expect(page.stderr).toMatch(
+      /: Unexpected response .+, not from Cairn\. Check the base URL\. Run the same/,
+    )
   })
 
   it('gives up on a server that accepts requests and never responds, and says what it waits for', async ({

@@ -129,7 +129,7 @@ export async function newLimitedImport(rate: number) {
  * What happens to a request: a bare status, a broken connection, no response at all, or a response that is lost after
  * the work is done.
  */
-type Fault = 413 | 429 | 503 | 'dropped' | 'unanswered' | 'lost' | undefined
+type Fault = 302 | 413 | 429 | 502 | 503 | 'dropped' | 'unanswered' | 'lost' | undefined
 
 /** Forwards requests, except for the faults that `faultOf` returns, counted from 1. */
 export async function startFaultyProxy(

@@ -1,6 +1,6 @@
 // engines: none (opens no store)
 
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Pace } from '../../server/cli/import/pace.ts'
 
 /** A response that says how much of the quota is left. */
@@ -38,4 +38,22 @@ it('more events than the quota ever has wait for all of it, not forever', async 
   const ended = AbortSignal.abort()
   await pace.take(5, ended)
   await expect(pace.take(1, ended)).rejects.toThrow('aborted')
+})
+
+it('a year that a proxy asks to wait is no timer that fires at once', async () => {
+  const warnings: Error[] = []
+  const warned = (warning: Error) => warnings.push(warning)
+  process.on('warning', warned)
+  onTestFinished(() => {
+    process.off('warning', warned)
+  })
+  const pace = new Pace()
+  pace.settle(0, new Response('', { status: 429, headers: { 'retry-after': '31536000' } }))
+  const stop = new AbortController()
+  const taken = pace.take(1, stop.signal)
+  // Node warns in the next tick.
+  await new Promise((resolve) => setImmediate(resolve))
+  stop.abort()
+  await expect(taken).rejects.toThrow('aborted')
+  expect(warnings).toEqual([])
 })

@@ -2,7 +2,7 @@
 
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { patientFetch } from '../../server/cli/patient-fetch.ts'
+import { backoff_ms, patientFetch } from '../../server/cli/patient-fetch.ts'
 import { html, json, startScriptedServer } from '../client/scripted-server.ts'
 
 /** Returns a patient fetch, and what it has said. */
@@ -33,6 +33,11 @@ describe('a command that waits for the server', () => {
     const [first, second] = arrivals.map(({ arrived_ms }) => arrived_ms)
     // Timers may be a millisecond early.
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(999)
+  })
+
+  it('waits for an hour at most, although a proxy asks for a year', () => {
+    expect(backoff_ms(0, '3600')).toBe(3_600_000)
+    expect(backoff_ms(0, '31536000')).toBe(3_600_000)
   })
 
   it('gives up an unavailable server after a time, but not one that limits its rate', async () => {

@@ -372,6 +372,23 @@ events:
     expect(said).toBe(`cairn: b: cannot reach ${url}: WHY; 1 of 3 changes were made\n`)
   })
 
+  it('says that a response is not from Cairn, and how much was changed before', async ({
+    cairn,
+    workspace,
+  }) => {
+    const own = planIn(workspace, cairn.url)
+    writeFileSync(own.file, 'events: { a: {}, b: {}, c: {} }')
+    const url = await startFaultyProxy(cairn.url, (count) => (count > 2 ? 502 : undefined))
+    const args = ['plan', 'push', own.file, '--base-url', `${url}/v1`]
+    const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }
+    expect(await runCairn(args, { environment })).toEqual({
+      code: 1,
+      stdout: '+ a: new, mode warn\n',
+      stderr:
+        'cairn: b: Unexpected response (status 502, no content type), not from Cairn. Check the base URL; 1 of 3 changes were made\n',
+    })
+  })
+
   it('is a command of its own, whose default file is cairn-plan.yaml', async ({ cairn, workspace }) => {
     const folder = temporaryFolder()
     const environment = { CAIRN_SERVICE_KEY: workspace.secret_key }

@@ -144,7 +144,7 @@ export class Delivery {
       const status = response?.status ?? 503
       if (!answer && response?.status === 413) answer = { error: tooLargeForProxy, response }
       if (!answer && status < 500 && status !== 429) {
-        throw new CommandFailure(`${reason.replace('baseUrl', '--base-url')} ${AGAIN}`)
+        throw new CommandFailure(`${reason}. ${AGAIN}`)
       }
       if (status < 500) {
         this.#awaySince_ms = undefined

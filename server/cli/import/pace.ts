@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { retryAfter_ms } from '../patient-fetch.ts'
 
 /** A key's rate limit, as the server's headers report it. */
 type Allowance = { burst: number; perSecond: number; left: number; at_ms: number }
@@ -77,7 +78,8 @@ export class Pace {
     }
     if (response.status === 429) {
       // Others use this key too. What they leave can only be found by trying again.
-      this.#heldUntil_ms = Date.now() + Math.max(1, Number(response.headers.get('retry-after')) || 0) * 1000
+      this.#heldUntil_ms =
+        Date.now() + Math.max(MOMENT_MS, retryAfter_ms(response.headers.get('retry-after')))
     }
   }
 
