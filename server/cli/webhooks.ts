@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Client, Schemas } from '../../client/index.ts'
+import { type Client, createClient, type Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/signature.ts'
 import { apiClient } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { type ApiOptions, httpUrl, withApi } from './options.ts'
+import { type ApiOptions, apiUrl, httpUrl, withApi } from './options.ts'
+import { giveUpAfter, patientFetch } from './patient-fetch.ts'
 import { dataOf } from './replies.ts'
+import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { printable } from './table.ts'
 
-type Options = ApiOptions & { forward: URL; from?: string }
+type Options = ApiOptions & { forward: URL; from?: string; giveUpAfter: number }
 
 /** What forwarding is done with. */
 type Forwarding = { to: URL; secret: string; io: CommandIo; signal: AbortSignal }
@@ -34,7 +36,10 @@ The secret key is read from the environment variable CAIRN_SERVICE_KEY or from -
 Each event that arrives is sent as a POST request of type event.created, signed as Standard Webhooks, so that you can try a
 receiver on your machine without a public address. The secret is printed at the start; to keep it the same, set
 CAIRN_WEBHOOK_SECRET. While nothing listens at the URL, the command waits. It does not retry what the receiver answers: one
-line per event says what that was. Ctrl-C ends it, and so does a reader that closes its standard output.`
+line per event says what that was. It also waits for a server that restarts, and misses nothing. Ctrl-C ends it, and so does a
+reader that closes its standard output.`
+
+const ADVICE = 'Events since then: --from.'
 
 export function defineWebhooks(webhooks: Command, config: () => Config, io: CommandIo): void {
   const listen = webhooks
@@ -51,15 +56,16 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
       instant,
     )
   withApi(listen, 'secret key')
+    .addOption(giveUpAfter())
     .addHelpText('after', HELP)
     .action((options: Options) =>
-      interruptible('Events since then: --from.', async (stop) => {
+      interruptible(ADVICE, async (stop) => {
         const { signal } = stop
         io.stdout.once('error', () => stop.abort())
-        const client = apiClient(config(), io, options, 'listening')
+        const clients = clientsOf(config(), io, options, signal)
         const secret = secretOf(io)
         try {
-          await follow(client, options.from, { to: options.forward, secret, io, signal })
+          await follow(clients, options.from, { to: options.forward, secret, io, signal })
         } catch (error) {
           // How it is meant to end.
           if (!signal.aborted) throw error
@@ -68,10 +74,27 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
     )
 }
 
-async function follow(client: Client, from: string | undefined, forwarding: Forwarding): Promise<void> {
+/** What asks for events: `first` fails at once where there is no server, `next` waits for one that restarts. */
+type Clients = { first: Client; next: Client }
+
+function clientsOf(config: Config, io: CommandIo, options: Options, signal: AbortSignal): Clients {
+  const patience = { patience_ms: options.giveUpAfter, signal, advice: ADVICE, output: io.stderr }
+  return {
+    first: apiClient(config, io, options, 'listening'),
+    next: createClient({
+      baseUrl: apiUrl(config, options.baseUrl),
+      serviceKey: serviceKey(io, options.keyFile, 'listening'),
+      retries: 0,
+      fetch: patientFetch(patience),
+    }),
+  }
+}
+
+async function follow(clients: Clients, from: string | undefined, forwarding: Forwarding): Promise<void> {
   const { to, secret, io, signal } = forwarding
   const start = from ?? new Date().toISOString()
   for (let cursor: string | null | undefined, isFirst = true; ; isFirst = false) {
+    const client = isFirst ? clients.first : clients.next
     const position = { received_from: start, ...(cursor && { cursor }) }
     const page = dataOf(
       await client.listEvents({ query: { order: 'oldest', limit: PAGE, ...position }, signal }),

@@ -9,6 +9,7 @@ import { newWebhookSecret } from '../../server/webhooks/signature.ts'
 import { runCairn, spawnCairn } from '../fixtures/command.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { it } from '../fixtures/it.ts'
+import { startFaultyProxy } from './importer.ts'
 
 const secret = newWebhookSecret()
 
@@ -65,6 +66,26 @@ describe('cairn webhooks listen', () => {
       })),
     )
     expect(received).toHaveLength(3)
+    listening.process.kill('SIGINT')
+    expect(await listening.ended).toMatchObject({ code: 0 })
+  })
+
+  it('waits for a server that restarts, and misses nothing', async ({ cairn, workspace, client, event }) => {
+    const port = await receive(0, (request, response) => {
+      request.resume().on('end', () => response.writeHead(204).end())
+    })
+    let isAway = false
+    const url = await startFaultyProxy(cairn.url, () => (isAway ? 'dropped' : undefined))
+    const args = ['--forward', `http://127.0.0.1:${port}/hook`, '--base-url', `${url}/v1`]
+    const listening = spawnCairn(['webhooks', 'listen', ...args], {
+      environment: { CAIRN_SERVICE_KEY: workspace.secret_key },
+    })
+    await expect.poll(listening.stdout).toContain('Sending events since')
+    isAway = true
+    await client.createEvent({ body: { ...event, event_id: 'meanwhile' } })
+    await expect.poll(listening.stderr).toMatch(/^waiting for the server: .+\n$/)
+    isAway = false
+    await expect.poll(listening.stdout).toContain(' "meanwhile" 204 ')
     listening.process.kill('SIGINT')
     expect(await listening.ended).toMatchObject({ code: 0 })
   })
