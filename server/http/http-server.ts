@@ -12,7 +12,7 @@ import { Credentials } from './callers/credentials.ts'
 import { expressMessages } from './express-messages.ts'
 import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
-import { OpenConnections } from './open-connections.ts'
+import { connectionLimit, OpenConnections } from './open-connections.ts'
 import { LoopScheduler } from './rates/loop-scheduler.ts'
 import { BodyMemory } from './request-body.ts'
 
@@ -111,7 +111,11 @@ export class HttpServer {
     }
     const server = createServer(options, app)
     this.#listening = new ListeningSockets(server)
-    this.#connections = new OpenConnections(server, this.#listening)
+    this.#connections = new OpenConnections(server, this.#listening, {
+      limit: connectionLimit(),
+      onFull: (open) =>
+        log.warn({ open }, 'closing new connections: too many are open; raise the limit of open files'),
+    })
     refuseMalformed(server, { log, metrics, logAddresses })
   }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ListeningSockets } from './listening-sockets.ts'
@@ -13,19 +14,45 @@ const HEAD_MS = 3_000
 const STALLED_MS = 2_000
 const TAKING_MS = 7_000
 
+/** Descriptors for all but clients. An idle server on SQLite has about 75; each webhook that is sent to takes up to four. */
+const OTHER_DESCRIPTORS = 256
+
+/** Connections accepted even where hardly any descriptors may be opened. */
+const FEWEST = 16
+
+/** How often the log may say that connections are refused. */
+const SAID_MS = 60_000
+
+export type OpenConnectionsOptions = {
+  /** Maximum number of connections. */
+  limit?: number
+  /** Called with the number of open ones when a connection is closed at once, at most once a minute. */
+  onFull?: (open: number) => void
+}
+
 /**
  * The open connections of a server. They could delay its shutdown indefinitely: Node closes only those that are idle
- * after a request.
+ * after a request. Their number is limited: clients that only connect would take the last descriptor of the process, and
+ * then no file of the interface could be read and no webhook called, for those who are connected either.
  */
 export class OpenConnections {
   readonly #server: Server
   readonly #listening: ListeningSockets
   readonly #sockets = new Set<Socket>()
 
-  constructor(server: Server, listening: ListeningSockets) {
+  constructor(server: Server, listening: ListeningSockets, options: OpenConnectionsOptions = {}) {
+    const { limit = Number.POSITIVE_INFINITY, onFull } = options
     this.#server = server
     this.#listening = listening
+    let said_ms = Number.NEGATIVE_INFINITY
     server.on('connection', (socket) => {
+      if (this.#sockets.size >= limit) {
+        socket.destroy()
+        if (performance.now() - said_ms < SAID_MS) return
+        said_ms = performance.now()
+        onFull?.(this.#sockets.size)
+        return
+      }
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     })
@@ -62,6 +89,19 @@ export class OpenConnections {
     this.#server.closeIdleConnections()
     for (const socket of busy) Reflect.deleteProperty(socket, 'destroy')
   }
+}
+
+/** Returns how many connections leave enough descriptors for the rest of the process, where the system tells (Linux). */
+export function connectionLimit(): number {
+  let limits = ''
+  try {
+    limits = readFileSync('/proc/self/limits', 'latin1')
+  } catch {
+    // Not Linux.
+  }
+  const [, open_files] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  if (open_files === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(Number(open_files) - OTHER_DESCRIPTORS, FEWEST)
 }
 
 /** What clients have not taken yet of their responses. */
