@@ -316,7 +316,7 @@ type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; resp
 async function answered<Data extends object>(call: () => Promise<Answer<Data>>, signal: AbortSignal) {
   const { data, error, response } = await call().catch((error: unknown) => {
     if (signal.aborted || error instanceof CommandFailure) throw error
-    throw new CommandFailure(`no response of Cairn: ${causeText(error)}. ${AGAIN}`)
+    throw new CommandFailure(`no response from Cairn: ${causeText(error)}. ${AGAIN}`)
   })
   if (data) return { data, response }
   if (error && UNKNOWN_THERE.has(error.code)) {

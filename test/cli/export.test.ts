@@ -343,7 +343,7 @@ describe('cairn export', () => {
     const other = `${await startFaultyProxy(cairn.url, () => 302)}/v1`
     const strange = await own.exportFrom(other, 'events', 'a.ndjson')
     expect(strange.stderr).toMatch(
-      /^cairn: no response of Cairn: Unexpected response .+, not from Cairn\. Check the base URL\. Run the/m,
+      /^cairn: no response from Cairn: Unexpected response .+, not from Cairn\. Check the base URL\. Run the/m,
     )
     expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
   })
