@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Tabs.css'
 import '../parts/tabs.css'
 import './first-event.css'
-import { Anchor, Box, Button, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Anchor, Box, Button, Code, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRoute } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -17,6 +17,7 @@ import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { useWorkspace } from '../session/workspace.ts'
 import { CodeBlock } from './code-block.tsx'
 import { EventWatch } from './event-watch.tsx'
 import { browserModule, curlCommands, serverModule } from './first-event-code.ts'
@@ -115,6 +116,7 @@ function CodeTabs({ journey_id }: { journey_id: string }) {
   const [search, setSearch] = useSearchParams()
   const [keyId, setKeyId] = useState<string>()
   const key = useKeyForCode(keyId)
+  const { data: workspace } = useWorkspace()
   const baseUrl = `${location.origin}/v1`
   const asked = search.get('code')
   const current = examples.find(({ value }) => value === asked)?.value ?? 'curl'
@@ -150,6 +152,12 @@ function CodeTabs({ journey_id }: { journey_id: string }) {
             <Stack>
               <Text size="sm">{hint}</Text>
               <CodeBlock label={codeLabel} code={codeOf({ baseUrl, journey_id, serviceKey })} />
+              {value === 'curl' && serviceKey && workspace?.protect_customers && (
+                <Text size="sm">
+                  The first response says <Code>created: false</Code> even if the customer is new, because the
+                  workspace protects its customers from publishable keys.
+                </Text>
+              )}
             </Stack>
           </Tabs.Panel>
         ))}
@@ -167,7 +175,7 @@ const examples = [
     value: 'curl',
     label: 'curl',
     codeLabel: 'curl commands',
-    hint: 'Paste this into a shell such as bash. It registers a customer, reads the customer_id from the response, and sends an event for that customer. To a publishable key the response says created: false, unless customer protection is off.',
+    hint: 'Paste this into a shell such as bash. It registers a customer, reads the customer_id from the response, and sends an event for that customer.',
     codeOf: curlCommands,
   },
   {

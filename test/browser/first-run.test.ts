@@ -274,6 +274,23 @@ describe('the code for a first event', () => {
     expect(await page.locator('[role=status] time, [aria-live] time').count()).toBe(0)
   })
 
+  it('says why a publishable key does not learn that a customer is new, where it does not', async () => {
+    const { page, workspace, cairn } = await openFirstEvent('curl')
+    const reason = page.getByText('says created: false even if the customer is new')
+    await reason.waitFor()
+    await page.getByRole('tab', { name: 'Browser' }).click()
+    await reason.waitFor({ state: 'hidden' })
+
+    const owner = await signUp(cairn, workspace, 'owner')
+    await owner.client(workspace.workspace_id).updateWorkspace({ body: { protect_customers: false } })
+    const read = page.waitForResponse((response) => response.url().endsWith('/v1/workspace'))
+    await page.reload()
+    await read
+    await page.getByRole('tab', { name: 'curl' }).click()
+    await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
+    expect(await reason.count()).toBe(0)
+  })
+
   it('fits the screen and is accessible', async () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
