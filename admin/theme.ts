@@ -64,6 +64,8 @@ export const theme = createTheme({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
         centered: true,
+        // A click beside a dialog would lose what was typed in it.
+        closeOnClickOutside: false,
         // Otherwise a dialog's heading counts as a second banner of the page.
         attributes: { header: { role: 'presentation' } },
       },

@@ -58,7 +58,6 @@ export function ReviewDialog({
       opened
       onClose={onClose}
       size="lg"
-      closeOnClickOutside={false}
       title={
         base
           ? `Save the definition of ${visibleName(base.event_id)}?`

@@ -122,7 +122,6 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
         onClose={() => undefined}
         withCloseButton={false}
         closeOnEscape={false}
-        closeOnClickOutside={false}
         title="Sign in again"
       >
         <SignInAgain email={session.person.email} />

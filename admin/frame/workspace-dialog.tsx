@@ -50,7 +50,7 @@ function NewWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const navigate = useNavigate()
   return (
-    <Modal opened={opened} onClose={onClose} title="Create workspace" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Create workspace">
       <WorkspaceNameForm
         description="A workspace has its own journeys, service keys, customers and members. You will be its owner."
         initialName=""
@@ -71,7 +71,7 @@ function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const { name } = useMembership()
   return (
-    <Modal opened={opened} onClose={onClose} title="Rename workspace" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Rename workspace">
       <WorkspaceNameForm
         description="All members see the new name immediately. Service keys and links keep working."
         initialName={name}
@@ -87,7 +87,7 @@ function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
 /** Shows and changes the event retention of the workspace in the URL. */
 function RetentionDialog({ opened, onClose }: DialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Event retention" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Event retention">
       <WorkspaceRetention onSaved={onClose} />
     </Modal>
   )

@@ -20,7 +20,7 @@ export function NewJourneyDialog({
   onCreated: (journey: Schemas['Journey']) => void
 }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create journey" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Create journey">
       <NewJourneyForm onClose={onClose} onCreated={onCreated} />
     </Modal>
   )

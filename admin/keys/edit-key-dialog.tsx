@@ -22,7 +22,7 @@ type EditKeyDialogProps = {
 export function EditKeyDialog({ serviceKey, opened, onClose }: EditKeyDialogProps) {
   const name = serviceKey && visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
-    <Modal opened={opened} onClose={onClose} title={`Edit ${name}`} size="lg" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={`Edit ${name}`} size="lg">
       {serviceKey && <EditKeyForm serviceKey={serviceKey} onClose={onClose} />}
     </Modal>
   )

@@ -23,7 +23,7 @@ type NewKeyDialogProps = {
 /** Creates a service key. */
 export function NewKeyDialog({ opened, onClose, onMade }: NewKeyDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create service key" size="lg" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title="Create service key" size="lg">
       <NewKeyForm onClose={onClose} onMade={onMade} />
     </Modal>
   )

@@ -24,7 +24,7 @@ type RotateKeyDialogProps = {
 export function RotateKeyDialog({ serviceKey, opened, onClose, onMade }: RotateKeyDialogProps) {
   const name = serviceKey && visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
-    <Modal opened={opened} onClose={onClose} title={`Rotate ${name}`} closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={`Rotate ${name}`}>
       {serviceKey && <RotateKeyForm serviceKey={serviceKey} onClose={onClose} onMade={onMade} />}
     </Modal>
   )

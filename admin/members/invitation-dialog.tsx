@@ -23,7 +23,6 @@ export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose
       onExitTransitionEnd={() => setCreated(undefined)}
       title={created ? `Invitation for ${created.email}` : 'Invite member'}
       // Otherwise the link would be lost.
-      closeOnClickOutside={!isHeld}
       closeOnEscape={!isHeld}
       withCloseButton={!isHeld}
     >

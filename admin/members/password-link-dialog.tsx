@@ -37,7 +37,6 @@ export function PasswordLinkDialog({
       onExitTransitionEnd={make.reset}
       title={created ? `Password reset link for ${member.email}` : `Reset password of ${name}?`}
       // Otherwise the link would be lost.
-      closeOnClickOutside={!isHeld}
       closeOnEscape={!isHeld}
       withCloseButton={!isHeld}
     >

@@ -55,7 +55,6 @@ export function ShownOnceDialog({
         onClose={() => (wouldBeLost ? setIsAsking(true) : onClose())}
         title={title}
         size="lg"
-        closeOnClickOutside={false}
         // Escape and the focus belong to the confirmation while it is open.
         closeOnEscape={!isAsking}
         trapFocus={!isAsking}

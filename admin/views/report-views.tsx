@@ -25,7 +25,6 @@ export function ReportViews({
         opened={opened}
         onClose={onClose}
         title="Views of this journey"
-        closeOnClickOutside={false}
         closeOnEscape={!isHeld}
         withCloseButton={!isHeld}
       >

@@ -261,6 +261,17 @@ describe('An invitation', () => {
     await heading(page, 'Journeys').waitFor()
   })
 
+  it('keeps its email after a click beside the dialog', async ({ open }) => {
+    const page = await open('members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const email = field(page.getByRole('dialog', { name: 'Invite member' }), 'Email')
+    await email.fill('grace')
+    await page.mouse.click(5, 5)
+    await email.press('End')
+    await page.keyboard.type('@example.com')
+    expect(await email.inputValue()).toBe('grace@example.com')
+  })
+
   it('of a member is refused with what to do instead', async ({ open, owner }) => {
     const page = await open('members', { refusals: ['409 POST /v1/invitations'] })
     await page.getByRole('button', { name: 'Invite' }).click()
