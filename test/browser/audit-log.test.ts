@@ -22,10 +22,10 @@ const invited = newEmail()
 
 /**
  * Performs one action of each area, an hour apart: keys and webhooks at 12 o'clock, journeys at 13, members at 14,
- * sessions at 15.
+ * sessions at 15. Settings of the workspace are changed at 11 o'clock.
  */
 beforeAll(async () => {
-  let now_ms = noon_ms
+  let now_ms = noon_ms - hour_ms
   cairn = await startCairn({ now: () => now_ms })
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
@@ -33,6 +33,16 @@ beforeAll(async () => {
   const { journey_id } = workspace
   secrets.push(owner.password, workspace.secret_key, workspace.publishable_key, owner.headers.cookie)
 
+  for (const body of [
+    { protect_customers: false },
+    { protect_customers: true },
+    { view_links: 'on' },
+    { view_links: 'off' },
+  ] as const) {
+    await administration.updateWorkspace({ body })
+  }
+
+  now_ms += hour_ms
   const { data: key } = await administration.createServiceKey({
     body: { kind: 'secret', name: 'Nightly importer' },
   })
@@ -151,6 +161,10 @@ describe('The audit log', () => {
     const expected = withEmails([...sessions, ...members, ...journeys, ...webhooks, ...service_keys])
     expect(told.slice(0, expected.length)).toEqual(expected)
     expect(told.slice(expected.length)).toEqual([
+      'Grace Hopper turned off links to views',
+      'Grace Hopper turned on links to views',
+      'Grace Hopper turned on customer protection',
+      'Grace Hopper turned off customer protection',
       'Grace Hopper signed in',
       'The cairn command created the service key First publishable key',
       'The cairn command created the service key First secret key',

@@ -106,11 +106,27 @@ describe('Customers', () => {
     const occurred_at = new Date(Date.now() - 7_200_000).toISOString()
     const event = { journey_id: workspace.journey_id, customer_id: seen, event_id: 'viewed', occurred_at }
     await workspace.client.createEvents({ body: { events: [event, event, event] } })
+    for (const [count, customer_name] of [
+      [199, 'Alan Turing'],
+      [200, 'Edsger Dijkstra'],
+    ] as const) {
+      const customer_id = await initialize(workspace, `user of ${count}`, { customer_name })
+      const events = Array.from({ length: count }, () => ({ ...event, customer_id }))
+      await workspace.client.createEvents({ body: { events } })
+    }
     const page = await open('customers')
     const row = (name: string) => page.getByRole('row', { name }).innerText()
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
     expect(await row('Ada Lovelace')).toMatch(/2 hours ago\s+3\s/)
     expect(await row('Grace Hopper')).toMatch(/Never\s+0\s/)
+    expect(await row('Alan Turing')).toMatch(/2 hours ago\s+199\s/)
+    // No more are counted in a list.
+    expect(await row('Edsger Dijkstra')).toMatch(/2 hours ago\s+200\+\s/)
+
+    await page.setViewportSize({ width: 360, height: 800 })
+    for (const events of ['3 events', '199 events', '200+ events']) {
+      await page.getByRole('row').getByText(events, { exact: true }).waitFor()
+    }
   })
 
   it('are searched further if the newest pages have no match: automatically at first, then on request', async () => {

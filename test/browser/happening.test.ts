@@ -15,6 +15,7 @@ import {
   holdRequests,
   inspectState,
   openAdministration,
+  tabTo,
   waitWithoutReading,
 } from './administration.ts'
 import { query, screenPath, tableRows } from './screens.ts'
@@ -257,6 +258,26 @@ describe('Events', () => {
     expect(await rows.count()).toBeGreaterThan(0)
     await event(id, 'last')
     await expect.poll(async () => (await names(page))[0]).toBe('last')
+  })
+
+  it('that arrive while a row has the focus from the keyboard wait, so that it stays where it is', async () => {
+    const id = await initialize(workspace, 'user-1')
+    await event(id, 'first')
+    const page = await open('events')
+    const row = page.getByRole('button', { name: /^first of/ })
+    await page.getByRole('button', { name: /^Live/ }).focus()
+    await tabTo(page, row)
+    await event(id, 'second')
+    const show = page.getByRole('button', { name: 'Show 1 new event' })
+    await show.waitFor()
+    expect(await names(page)).toEqual(['first'])
+    expect(await hasFocus(row)).toBe(true)
+    await show.click()
+    await expect.poll(() => names(page)).toEqual(['second', 'first'])
+
+    // No row has the focus any more.
+    await event(id, 'third')
+    await expect.poll(() => names(page)).toEqual(['third', 'second', 'first'])
   })
 
   it('have their day from the next day on', async () => {

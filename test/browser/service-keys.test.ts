@@ -24,11 +24,17 @@ beforeEach(async () => {
 async function openKeys({
   search = '',
   person = owner,
-  turnsClock = false,
   refusals = [] as string[],
+  ...options
+}: {
+  search?: string
+  person?: SignedUp
+  refusals?: string[]
+  timezoneId?: string
+  turnsClock?: boolean
 } = {}): Promise<Page> {
   const path = screenPath(workspace, `keys${search}`)
-  const page = await openAdministration({ cairn, path, signedIn: person.headers, turnsClock, refusals })
+  const page = await openAdministration({ cairn, path, signedIn: person.headers, refusals, ...options })
   await heading(page, 'Service keys').waitFor()
   return page
 }
@@ -258,9 +264,32 @@ describe('a new publishable key', () => {
     await page.getByRole('dialog', { name: 'Your new publishable key “Short-lived”' }).waitFor()
     const [key] = await storedKeys()
     expect(key).toMatchObject({ name: 'Short-lived', rate_limit: 20 })
-    const zoned = await page.evaluate(() => new Date('2099-12-31T00:00:00').toISOString())
-    expect(key?.expires_at).toBe(zoned)
   })
+
+  it.for([
+    ['Pacific/Honolulu', '2099-12-30', '2099-12-31T10:00:00.000Z'],
+    ['Asia/Kolkata', '2099-12-31', '2099-12-30T18:30:00.000Z'],
+  ] as const)(
+    'expires on a day that begins in the time zone of the browser: %s',
+    async ([timezoneId, today, expires_at]) => {
+      // Not the same day in both zones.
+      const page = await openKeys({ timezoneId, turnsClock: true })
+      await page.clock.setSystemTime('2099-12-30T20:00:00Z')
+      const dialog = await openNewKey(page, 'Publishable', 'Short-lived')
+      await dialog.getByRole('combobox', { name: 'Expiry' }).click()
+      await page.getByRole('option', { name: 'On a date' }).click()
+      const expiry = dialog.getByRole('textbox', { name: 'Expiry date' })
+      await expiry.fill(today)
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await dialog.getByText('Choose a day after today.').waitFor()
+      await page.clock.setSystemTime('2099-11-30T20:00:00Z')
+      await expiry.fill('31 Dec 2099')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByRole('dialog', { name: 'Your new publishable key “Short-lived”' }).waitFor()
+      const [key] = await storedKeys()
+      expect(key?.expires_at).toBe(expires_at)
+    },
+  )
 })
 
 describe('a key', () => {
@@ -432,8 +461,33 @@ describe('a key', () => {
     await page.getByRole('radio', { name: 'None' }).check()
     await page.getByRole('button', { name: 'Rotate key' }).click()
     const made = page.getByRole('dialog', { name: 'Your new secret key' })
+    await made.getByText(`The old key, …${old.slice(-4)}, no longer works.`).waitFor()
     const token = await madeToken(made)
     expect([await answerTo(old), await answerTo(token)]).toEqual([401, 200])
+  })
+
+  it.for([
+    ['24 hours', 86_400],
+    ['7 days', 604_800],
+  ] as const)('is rotated with a grace period of %s', async ([grace, seconds]) => {
+    const page = await openKeys()
+    const old = workspace.secret_key
+    await choose(page, old, 'Rotate')
+    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
+    await dialog.getByText(`then …${old.slice(-4)} stops working`).waitFor()
+    const choice = dialog.getByRole('radio', { name: grace })
+    expect(await choice.isChecked()).toBe(grace === '24 hours')
+    await choice.check()
+    const before_ms = Date.now()
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    const made = page.getByRole('dialog', { name: 'Your new secret key' })
+    const [count = '', unit] = grace.split(' ')
+    await made
+      .getByText(`The old key, …${old.slice(-4)}, works for up to ${count} more ${unit}.`, { exact: true })
+      .waitFor()
+    const rotated_ms = Date.parse((await storedKey(old)).expires_at ?? '') - seconds * 1000
+    expect(rotated_ms).toBeGreaterThanOrEqual(before_ms)
+    expect(rotated_ms).toBeLessThanOrEqual(Date.now())
   })
 
   it('is revoked after an explanation, and refused at once', async () => {
