@@ -69,7 +69,7 @@ export function ViewLinks({
       </OneTimeLink>
     )
   }
-  // After a change that is refused, the links are read again and refused too.
+  // The links are read again after a change that is refused.
   const gone = [links.error, create.error, revoke.error].find((error) => codeOf(error) === 'view_not_found')
   if (gone) {
     return (
@@ -96,7 +96,11 @@ export function ViewLinks({
         Links to “{name}” for people without an account. They show its numbers, and no customer or event.
       </Text>
       {links.isPending && <Loading lines={2} />}
-      <ProblemAlert error={links.error} onRetry={() => void links.refetch()} />
+      {/* After a change that is refused, the links are read again and refused too: once is enough. */}
+      <ProblemAlert
+        error={create.error || revoke.error ? null : links.error}
+        onRetry={() => void links.refetch()}
+      />
       {links.data?.data.length === 0 && <Text size="sm">There are no links.</Text>}
       {links.data && links.data.data.length > 0 && (
         <Stack component="ul" aria-label="Links" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -109,6 +113,7 @@ export function ViewLinks({
               <Button
                 variant="default"
                 size="xs"
+                flex="none"
                 loading={revoke.isPending && revoke.variables === link.link_id}
                 onClick={() => revoke.mutate(link.link_id)}
               >

@@ -39,11 +39,14 @@ beforeEach(async () => {
 })
 
 /** Allows links to views, and opens those of a new view. */
-async function openViewLinks(refusals: string[] = []): Promise<{ page: Page; dialog: Locator }> {
+async function openViewLinks(
+  refusals: string[] = [],
+  person = owner,
+): Promise<{ page: Page; dialog: Locator }> {
   const api = owner.client(workspace.workspace_id)
   await api.updateWorkspace({ body: { view_links: 'on' } })
   await save({ name: 'Accounts' })
-  const page = await open('journeys', owner, refusals)
+  const page = await open('journeys', person, refusals)
   await page.getByRole('table', { name: 'Journeys' }).getByRole('link', { name: 'Onboarding' }).click()
   const dialog = await openViews(page)
   await dialog.getByRole('button', { name: 'Actions for Accounts' }).click()
@@ -452,6 +455,25 @@ describe('a link to a view', () => {
     await dialog.getByText('No views yet.').waitFor()
   })
 
+  it('of somebody who has become a viewer meanwhile is refused once', async () => {
+    const ada = await signUp(cairn, workspace, 'admin')
+    const { page, dialog } = await openViewLinks(
+      ['403 POST /v1/views/{id}/links', '403 GET /v1/views/{id}/links'],
+      ada,
+    )
+    const path = { person_id: ada.person_id }
+    await owner.client(workspace.workspace_id).updateMember({ path, body: { role: 'viewer' } })
+    const readAgain = page.waitForResponse(
+      (response) => response.request().method() === 'GET' && response.url().endsWith('/links'),
+    )
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await readAgain
+    await page.getByRole('alert').getByText('You are now a viewer of this workspace.').waitFor()
+    expect(await dialog.getByRole('alert').allInnerTexts()).toEqual([
+      expect.stringContaining('Your role does not allow this'),
+    ])
+  })
+
   it('is allowed by an owner, created, opened without an account, and revoked', async () => {
     await save({
       name: 'Weekly conversion',
@@ -498,6 +520,8 @@ describe('a link to a view', () => {
     await dialog.getByText(/works until/).waitFor()
     expect(await page.content()).not.toContain(link.split('=')[1])
     await inspectState(page, 'view-links')
+    const label = dialog.getByRole('button', { name: 'Revoke' }).getByText('Revoke', { exact: true })
+    expect(await label.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
 
     const path = new URL(link).pathname.replace('/admin', '') + new URL(link).hash
     const guest = await openAdministration({ cairn, path })
