@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Menu, Stack, Text, Title } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
@@ -73,6 +73,13 @@ function DefinitionPage({
   const { canChange } = useMembership()
   const [isEditing, setIsEditing] = useState(false)
   const isChanging = canChange && isEditing
+  const wasChanging = useRef(isChanging)
+  useEffect(() => {
+    if (wasChanging.current === isChanging) return
+    wasChanging.current = isChanging
+    // As after navigation: what had the focus is gone with the button or the form.
+    document.querySelector('h1')?.focus()
+  }, [isChanging])
   const observed = useObserved(definition.event_id)
   // What was typed stays until its author discards it.
   if (isGone && !isChanging) return <NotFound />

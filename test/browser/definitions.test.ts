@@ -479,6 +479,29 @@ describe('The keyboard alone', () => {
   })
 })
 
+describe('The heading of a definition', () => {
+  it('has the focus when its form is shown and when it is left', async () => {
+    const { data } = await api.defineEvent({ body: { event_id: 'plan_chosen' } })
+    const page = await open(`events/definitions/${data?.definition.definition_id}`)
+    const expectHeading = () => expect.poll(() => hasFocus(heading(page, 'plan_chosen'))).toBe(true)
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await button('Edit definition').press('Enter')
+    await page.getByRole('textbox', { name: 'Description' }).waitFor()
+    await expectHeading()
+    await button('Cancel').press('Enter')
+    await button('Edit definition').waitFor()
+    await expectHeading()
+
+    await button('Edit definition').press('Enter')
+    await page.getByRole('textbox', { name: 'Description' }).fill('A plan was chosen.')
+    await button('Review and save').press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await button('Edit definition').waitFor()
+    await expectHeading()
+  })
+})
+
 describe('The catalogue', () => {
   it('is empty at first, and finds names by their text and by whether they are defined', async () => {
     const page = await open('events/definitions')
