@@ -69,7 +69,6 @@ export function ViewLinks({
       </OneTimeLink>
     )
   }
-  // The links are read again after a change that is refused.
   const gone = [links.error, create.error, revoke.error].find((error) => codeOf(error) === 'view_not_found')
   if (gone) {
     return (

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure } from './failure.ts'
 import { type ApiOptions, apiUrl } from './options.ts'
-import { causeText } from './patient-fetch.ts'
+import { causeText, type PatienceOptions, patientFetch } from './patient-fetch.ts'
 import { serviceKey } from './service-key.ts'
 
 /** The server did not answer. A change that was requested may have been made. */
@@ -25,6 +25,24 @@ export function apiClient(
     baseUrl: apiUrl(config, baseUrl),
     serviceKey: serviceKey(io, keyFile, user),
     fetch: fetchOrSay,
+  })
+}
+
+/**
+ * The same for a command with `--give-up-after`, whose requests are safe to repeat: they wait for a server that is away.
+ * @throws {CommandFailure} if there is no key
+ */
+export function patientClient(
+  config: Config,
+  io: CommandIo,
+  { baseUrl, keyFile, giveUpAfter }: ApiOptions & { giveUpAfter: number },
+  { user, ...patience }: Pick<PatienceOptions, 'signal' | 'advice'> & { user: string },
+): Client {
+  return createClient({
+    baseUrl: apiUrl(config, baseUrl),
+    serviceKey: serviceKey(io, keyFile, user),
+    retries: 0,
+    fetch: patientFetch({ ...patience, patience_ms: giveUpAfter, output: io.stderr }),
   })
 }
 

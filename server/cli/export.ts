@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
-import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
+import type { Client, OperationRequest, Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { makePrivateFolder } from '../storage/private-file.ts'
+import { patientClient } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { begunAt, erasedCustomers, LOOK_MS, UNKNOWN_THERE } from './export/erased-customers.ts'
 import { type End, ExportFile, endOf, firstCustomerOf, LINE_END, parsedEnd } from './export/export-file.ts'
@@ -12,10 +13,9 @@ import { whileLocked } from './export/file-lock.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertWritable, isFolder } from './named-files.ts'
-import { type ApiOptions, apiUrl, lines, withApi } from './options.ts'
-import { causeText, giveUpAfter, patientFetch } from './patient-fetch.ts'
+import { type ApiOptions, lines, withApi } from './options.ts'
+import { causeText, giveUpAfter } from './patient-fetch.ts'
 import { PAGE } from './replies.ts'
-import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { countText } from './table.ts'
 
@@ -107,7 +107,8 @@ export function defineExport(command: Command, config: () => Config, io: Command
     .action((what: List | 'workspace', file: string, options: ExportOptions) =>
       interruptible(AGAIN, async (stop) => {
         const { signal } = stop
-        const run = { client: clientOf(config(), io, options, signal), io, options, signal }
+        const client = patientClient(config(), io, options, { user: 'the export', signal, advice: AGAIN })
+        const run = { client, io, options, signal }
         await (what === 'workspace' ? exportWorkspace(run, file) : exportList(run, what, file))
       }),
     )
@@ -161,16 +162,6 @@ async function writeWorkspace(run: Run, folder: string) {
       `Removed from the export: ${what}. The customers were erased, or the journeys removed, while it ran.\n`,
     )
   }
-}
-
-function clientOf(config: Config, io: CommandIo, options: ExportOptions, signal: AbortSignal): Client {
-  const { baseUrl, keyFile, giveUpAfter } = options
-  return createClient({
-    baseUrl: apiUrl(config, baseUrl),
-    serviceKey: serviceKey(io, keyFile, 'the export'),
-    retries: 0,
-    fetch: patientFetch({ patience_ms: giveUpAfter, signal, advice: AGAIN, output: io.stderr }),
-  })
 }
 
 async function exportList(run: Run, list: List, path: string) {

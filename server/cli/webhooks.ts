@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Client, createClient, type Schemas } from '../../client/index.ts'
+import type { Client, Schemas } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { eventMessage } from '../domain/webhook-messages.ts'
 import { newWebhookSecret, signatureHeaders, signingKey } from '../webhooks/signature.ts'
-import { apiClient } from './api-client.ts'
+import { apiClient, patientClient } from './api-client.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { type ApiOptions, apiUrl, httpUrl, withApi } from './options.ts'
-import { giveUpAfter, patientFetch } from './patient-fetch.ts'
+import { type ApiOptions, httpUrl, withApi } from './options.ts'
+import { giveUpAfter } from './patient-fetch.ts'
 import { dataOf } from './replies.ts'
-import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 import { printable } from './table.ts'
 
@@ -62,7 +61,11 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
       interruptible(ADVICE, async (stop) => {
         const { signal } = stop
         io.stdout.once('error', () => stop.abort())
-        const clients = clientsOf(config(), io, options, signal)
+        const user = 'listening'
+        const clients = {
+          first: apiClient(config(), io, options, user),
+          next: patientClient(config(), io, options, { user, signal, advice: ADVICE }),
+        }
         const secret = secretOf(io)
         try {
           await follow(clients, options.from, { to: options.forward, secret, io, signal })
@@ -76,19 +79,6 @@ export function defineWebhooks(webhooks: Command, config: () => Config, io: Comm
 
 /** What asks for events: `first` fails at once where there is no server, `next` waits for one that restarts. */
 type Clients = { first: Client; next: Client }
-
-function clientsOf(config: Config, io: CommandIo, options: Options, signal: AbortSignal): Clients {
-  const patience = { patience_ms: options.giveUpAfter, signal, advice: ADVICE, output: io.stderr }
-  return {
-    first: apiClient(config, io, options, 'listening'),
-    next: createClient({
-      baseUrl: apiUrl(config, options.baseUrl),
-      serviceKey: serviceKey(io, options.keyFile, 'listening'),
-      retries: 0,
-      fetch: patientFetch(patience),
-    }),
-  }
-}
 
 async function follow(clients: Clients, from: string | undefined, forwarding: Forwarding): Promise<void> {
   const { to, secret, io, signal } = forwarding

@@ -23,7 +23,7 @@ const FEWEST = 16
 /** How often the log may say that connections are refused. */
 const SAID_MS = 60_000
 
-export type OpenConnectionsOptions = {
+type OpenConnectionsOptions = {
   /** Maximum number of connections. */
   limit?: number
   /** Called with the number of open ones when a connection is closed at once, at most once a minute. */
