@@ -109,10 +109,10 @@ export function operationCalls<Routes extends Record<string, Route>>(
       const response = await fetch(sent, { signal: signal ?? null })
       // Read the whole body here, because a connection that breaks in the middle is a network error too and must be
       // retried. A file may be of any length, so the caller reads it.
-      if (!isFile(response)) await response.clone().arrayBuffer()
+      if (!isFile(id, response)) await response.clone().arrayBuffer()
       return response
     })
-    if (isFile(response)) return { data: response.body, response }
+    if (isFile(id, response)) return { data: response.body, response }
     return toResult(id, method, response, await response.text())
   }
 
@@ -134,8 +134,8 @@ function pathSerializer(pathname: string, path: Record<string, unknown>): string
   })
 }
 
-function isFile({ ok, headers }: Response): boolean {
-  return ok && headers.has('content-disposition')
+function isFile(id: string, { ok, headers }: Response): boolean {
+  return ok && !(id in proofs) && headers.has('content-disposition')
 }
 
 /**

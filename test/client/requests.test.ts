@@ -278,6 +278,8 @@ describe('an answer', () => {
     ['an empty error', json(500, undefined), 500, ''],
     ['an empty 200', json(200, undefined, { 'content-length': '0' }), 200, ''],
     ['an empty 204', json(204, undefined), 204, ''],
+    ['a file', html(200, { 'content-disposition': 'inline' }), 200, '<h1>Not Cairn</h1>'],
+    ['a file with an error', html(502, { 'content-disposition': 'inline' }), 502, '<h1>Not Cairn</h1>'],
   ])('that is %s rejects with the body that came instead', async (_name, answer, status, body) => {
     const { baseUrl } = await startScriptedServer(answer)
 
