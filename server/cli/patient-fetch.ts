@@ -27,9 +27,6 @@ const SLOW_MS = 5_000
 const FIRST_BACKOFF_MS = 250
 const LONGEST_BACKOFF_MS = 5_000
 
-/** Statuses of a server, or of the proxy before it, that is unavailable, and of a rate limit. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
-
 export type PatienceOptions = {
   /** How long the server may be unavailable. */
   patience_ms: number
@@ -68,7 +65,8 @@ export function patientFetch({ patience_ms, signal, advice, output }: PatienceOp
           stop: signal,
           limit_ms: isExport ? EXPORT_SILENCE_MS : silence_ms(patience_ms),
         })
-        if (!UNAVAILABLE.has(response.status)) {
+        // Proxies have statuses of their own, such as 520, for a server that is unavailable.
+        if (response.status < 500 && response.status !== 429) {
           if (isExport || !response.body) return response
           return new Response(await response.arrayBuffer(), response)
         }

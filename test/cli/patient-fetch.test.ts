@@ -19,7 +19,7 @@ function patient(patience_ms: number) {
 }
 
 describe('a command that waits for the server', () => {
-  it.each([429, 502, 503, 504])('repeats a request after %i, and says so once', async (status) => {
+  it.each([429, 500, 502, 503, 504, 520])('repeats a request after %i, and says so once', async (status) => {
     const { baseUrl } = await startScriptedServer(html(status), html(status), json(200, { is: 'whole' }))
     const { fetch, said } = patient(60_000)
     expect(await (await fetch(new Request(baseUrl))).json()).toEqual({ is: 'whole' })
