@@ -304,7 +304,7 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
     `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'setup link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'password link')}, ${countText(view_links, 'view link')}\n`,
     compared
       ? ''
-      : 'The replaced store could not be read, so it is unknown what was revoked or removed since the backup.\n',
+      : `${kept_in === null ? 'No store was replaced' : 'The replaced store could not be read'}, so it is unknown what was revoked or removed since the backup.\n`,
     '\nThese keys are valid; use cairn key revoke to revoke one:\n',
     columns([['KEY_ID', 'KIND', 'ENDS IN', 'WORKSPACE', 'NAME', 'SINCE THE BACKUP'], ...keyRows]),
     '\nThese members can sign in with the password that they had then:\n',
