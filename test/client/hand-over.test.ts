@@ -95,6 +95,40 @@ describe('handOver', () => {
     ])
   })
 
+  it.each<[number, string[]]>([
+    [-1, []],
+    [1, ['c']],
+  ])('counts what is between the events: with %i bytes beyond 64 KiB %j is left', async (beyond, names) => {
+    const { answer, letGo } = held(stored)
+    const { tracker, arrived } = await trackerOnScript([initialized, answer])
+    const outcomes = [tracker.track('in_flight')]
+    await expect.poll(arrived).toEqual(['initialize', 'in_flight'])
+    const body = (sizes: number[]) => ({
+      events: sizes.map((size_bytes, index) => {
+        const custom_variables = variablesOf(size_bytes)
+        return {
+          journey_id: 'jrn_1',
+          customer_id: 'cus_1',
+          event_id: 'a',
+          custom_variables,
+          message_id: `${index}`,
+        }
+      }),
+    })
+    // The short one in flight counts as 1 KiB.
+    const last_bytes = 65_536 - 1024 + beyond - JSON.stringify(body([20_000, 20_000, 0])).length
+    for (const [index, size_bytes] of [20_000, 20_000, last_bytes].entries()) {
+      const [name = ''] = ['a', 'b', 'c'].slice(index)
+      outcomes.push(tracker.track(name, variablesOf(size_bytes), { message_id: `${index}` }))
+    }
+
+    const left = tracker.handOver()
+
+    expect(left.map(({ event_id }) => event_id)).toEqual(names)
+    letGo()
+    await Promise.all(outcomes)
+  })
+
   it('sends an event again that waits for a retry', async () => {
     const busy = problem(503, 'overloaded', { 'retry-after': '60' })
     const { tracker, arrivals, arrived } = await trackerOnScript([initialized, busy, stored])
