@@ -1,11 +1,14 @@
 // engines: sqlite, postgres
 
 import { expect, it } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
 import type { Transaction } from '../../server/storage/database.ts'
 import { openTransferableStore } from '../../server/storage/open.ts'
+import { insertPerson } from '../../server/storage/tables/people.ts'
+import type { Row } from '../../server/storage/transfer/tables.ts'
 import { CopyDiffers, TargetNotEmpty, transfer } from '../../server/storage/transfer/transfer.ts'
 import type { TransferableStore } from '../../server/storage/transfer/transferable-store.ts'
-import { startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
+import { newStore, startCairnForTest, unmadeStore } from '../fixtures/cairn.ts'
 import { filled } from '../fixtures/copied-store.ts'
 import { inStore } from '../fixtures/in-store.ts'
 
@@ -55,12 +58,13 @@ it('does not resume a copy whose source was changed meanwhile', async () => {
 
   type Change = (db: Transaction, from: string, to: string) => { execute: () => Promise<unknown> }
   const renamed =
-    (table: 'journeys' | 'views'): Change =>
+    (table: 'journeys' | 'views' | 'service_keys'): Change =>
     (db, from, to) =>
       db.updateTable(table).set({ name: to }).where('name', '=', from)
   const changes: [what: string, value: string, Change][] = [
     ['a journey', 'Renewal', renamed('journeys')],
     ['views', 'Teams', renamed('views')],
+    ['a key', 'First secret key', renamed('service_keys')],
     [
       'a role',
       'owner',
@@ -97,6 +101,66 @@ it('does not finish a copy whose source is changed meanwhile', async () => {
   })
   const copying = copied(cairn.databaseUrl, await unmadeStore(), changing)
   await expect(copying).rejects.toThrow(new CopyDiffers('the store was changed meanwhile'))
+})
+
+it('does not finish a copy that lacks what was stored meanwhile', async () => {
+  const { cairn } = await filled()
+  await cairn.stop()
+  let isRead = false
+  const growing = ({ source }: { source: TransferableStore }) => ({
+    source: withChanges(source, {
+      read: async (table, ...rest) => {
+        const page = await source.read(table, ...rest)
+        isRead ||= table === 'events' && page.rows.length === 0
+        return page
+      },
+      count: async (table) => (await source.count(table)) + Number(isRead && table === 'events'),
+    }),
+  })
+  const differs = 'events has 8 rows, 7 were copied: the store was changed meanwhile'
+  const copying = copied(cairn.databaseUrl, await unmadeStore(), growing)
+  await expect(copying).rejects.toThrow(new CopyDiffers(differs))
+})
+
+it.each<[what: string, change: (rows: Row[]) => Row[], found: string]>([
+  [
+    'has other values',
+    ([first, ...rest]) => [{ ...first, customer_name: 'Another' }, ...rest],
+    '1 were found',
+  ],
+  ['lacks a row', (rows) => rows.slice(1), '0 were found'],
+])('does not finish a copy that %s when it is read again', async (_, change, found) => {
+  const { cairn } = await filled()
+  await cairn.stop()
+  const differing = ({ target }: { target: TransferableStore }) => ({
+    target: withChanges(target, {
+      read: async (table, ...rest) => {
+        const page = await target.read(table, ...rest)
+        return table === 'customers' && page.rows.length > 0 ? { ...page, rows: change(page.rows) } : page
+      },
+    }),
+  })
+  const to = await unmadeStore()
+  const differs = `customers differs from the source: 1 rows were copied, ${found}`
+  await expect(copied(cairn.databaseUrl, to, differing)).rejects.toThrow(new CopyDiffers(differs))
+  // The same copy, as it is.
+  expect(await copied(cairn.databaseUrl, to)).toMatchObject({ customers: 1, events: 7 })
+})
+
+it('copies nothing into a store that has one row', async () => {
+  const { cairn } = await filled()
+  await cairn.stop()
+  const to = await newStore()
+  const ada = {
+    person_id: newId('per'),
+    name: 'Ada',
+    email: 'ada@example.com',
+    password_hash: 'none',
+    created_ms: 0,
+  }
+  await inStore(to, (db) => insertPerson(db, ada))
+  const refused = new TargetNotEmpty('its table people is not empty (rows: 1)')
+  await expect(copied(cairn.databaseUrl, to)).rejects.toThrow(refused)
 })
 
 it('copies no store that lacks a recorded erasure, unless its workspace was removed', async () => {
