@@ -11,11 +11,15 @@ import { workspaceOf } from './workspace.ts'
 
 type SetupLinkOptions = { workspace?: string; json?: boolean }
 
+const HELP = `
+The link works once, within an hour, and only until the next one is created. It leads to CAIRN_PUBLIC_URL, or without one to
+HOST and PORT: set them as for the server.`
+
 export function defineSetupLink(command: Command, config: () => Config, io: CommandIo): void {
   command
     .option('--workspace <name>', 'workspace of the owner; required if there are several', name)
     .option('--json', 'print one JSON object only')
-    .addHelpText('after', '\nThe link works once, within an hour, and only until the next one is created.')
+    .addHelpText('after', HELP)
     .action((options: SetupLinkOptions) => setupLink(config(), io, options))
 }
 
