@@ -149,6 +149,8 @@ describe('Signing in', () => {
     async (elsewhere) => {
       const path = `/sign-in?to=${encodeURIComponent(elsewhere)}`
       const page = await openAdministration({ cairn, path, refusals: [nobody] })
+      // The form is there before the page knows that nobody is signed in.
+      await page.waitForLoadState('networkidle')
       await sendSignIn(page, owner)
       await heading(page, 'Send your first event').waitFor()
       expect(new URL(page.url()).origin).toBe(cairn.url)
