@@ -7,7 +7,7 @@ import { instantOrNull } from '../domain/instants.ts'
 import { errorText } from '../storage/file-errors.ts'
 import { syncFile } from '../storage/private-file.ts'
 import { assertServedPath } from '../storage/sqlite/connection.ts'
-import { COMPANIONS, DERIVED, ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
+import { COMPANIONS, DERIVED, ENCRYPTION_KEY, ERASURES, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import type { CommandIo } from './command-io.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -94,7 +94,13 @@ function assertFree(file: string, path: string, overwrite: boolean) {
   const folder = dirname(resolve(file))
   assertWritable(file)
   if (!overwrite && existsSync(file)) throw exists(file)
-  const inUse = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => `${path}${suffix}`)]
+  // The backup takes its name, which root can take even from /dev/null.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new CommandFailure(`${file} is not a regular file; choose another path`, ExitCode.conflict)
+  const inUse = [
+    path,
+    ...[...COMPANIONS, ...DERIVED, ERASURES, ENCRYPTION_KEY].map((suffix) => `${path}${suffix}`),
+  ]
   const target = existsSync(file)
     ? realpathSync(file)
     : join(realpathSync(folder), resolve(file).slice(folder.length))

@@ -1,5 +1,6 @@
 // engines: sqlite (what only SQLite has)
 
+import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -125,6 +126,26 @@ describe('cairn backup', () => {
     expect(await backup(file, '--overwrite')).toMatchObject({ code: 0 })
     expect(connect(file, { readonly: true }).pragma('integrity_check', { simple: true })).toBe('ok')
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('replaces neither a pipe nor the key of the webhooks', async () => {
+    const { path, folder, backup } = await newStore()
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const key = `${path}-encryption-key`
+    writeFileSync(key, 'secret')
+    for (const [file, fault] of [
+      [pipe, 'is not a regular file; choose another path'],
+      [key, 'is part of the store itself'],
+    ] as const) {
+      expect(await backup(file, '--overwrite')).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: `cairn: ${file} ${fault}\n`,
+      })
+    }
+    expect(statSync(pipe).isFIFO()).toBe(true)
+    expect(readFileSync(key, 'utf8')).toBe('secret')
   })
 
   it('refuses to overwrite the store itself, or a path where a leftover log would corrupt the copy', async () => {
