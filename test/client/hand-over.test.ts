@@ -103,23 +103,19 @@ describe('handOver', () => {
     const { tracker, arrived } = await trackerOnScript([initialized, answer])
     const outcomes = [tracker.track('in_flight')]
     await expect.poll(arrived).toEqual(['initialize', 'in_flight'])
-    const body = (sizes: number[]) => ({
-      events: sizes.map((size_bytes, index) => {
-        const custom_variables = variablesOf(size_bytes)
-        return {
-          journey_id: 'jrn_1',
-          customer_id: 'cus_1',
-          event_id: 'a',
-          custom_variables,
-          message_id: `${index}`,
-        }
-      }),
-    })
+    const eventOf = (event_id: string, size_bytes: number) => {
+      const custom_variables = variablesOf(size_bytes)
+      return { journey_id: 'jrn_1', customer_id: 'cus_1', event_id, custom_variables, message_id: event_id }
+    }
+    const body = { events: [eventOf('a', 20_000), eventOf('b', 20_000), eventOf('c', 0)] }
     // The short one in flight counts as 1 KiB.
-    const last_bytes = 65_536 - 1024 + beyond - JSON.stringify(body([20_000, 20_000, 0])).length
-    for (const [index, size_bytes] of [20_000, 20_000, last_bytes].entries()) {
-      const [name = ''] = ['a', 'b', 'c'].slice(index)
-      outcomes.push(tracker.track(name, variablesOf(size_bytes), { message_id: `${index}` }))
+    const last_bytes = 65_536 - 1024 + beyond - JSON.stringify(body).length
+    for (const [name, size_bytes] of [
+      ['a', 20_000],
+      ['b', 20_000],
+      ['c', last_bytes],
+    ] as const) {
+      outcomes.push(tracker.track(name, variablesOf(size_bytes), { message_id: name }))
     }
 
     const left = tracker.handOver()
